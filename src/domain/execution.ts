@@ -37,7 +37,7 @@ export type Execution = {
   readonly endedAtMs: number | undefined;
   /** The job; absent for ad hoc runs, and for runs of a deleted job. */
   readonly job: ExecutionJob | undefined;
-  /** Reported by release 6. For releases up to 5, true if only a job can have started the run. */
+  /** Reported by release 6. True if only a job can have started the run (releases up to 5). */
   readonly isJobDeleted: boolean;
   /** The trigger: `user`, `scheduled`, `user-scheduled` for one-time runs, or the word of a plugin. */
   readonly type: string | undefined;
@@ -55,8 +55,8 @@ export type Execution = {
 export type Finished = Execution & { readonly endedAtMs: number };
 
 /**
- * Reports whether a row without a job belongs to a deleted job: it is a one-time run or a retry, which ad hoc commands never are.
- * Servers up to release 5 have no other mark. Most runs of deleted jobs look like ad hoc runs, which have the type `scheduled`.
+ * Reports whether a row without a job belongs to a deleted job, as one-time runs and retries do. Servers up to release
+ * 5 have no other mark. Most runs of deleted jobs look like ad hoc runs, which have the type `scheduled`.
  */
 export function isOfDeletedJob({ type, attempt = 0, nextAttemptId }: Origin): boolean {
   return type === 'user-scheduled' || attempt > 0 || nextAttemptId !== undefined;
@@ -82,7 +82,7 @@ export function toExecutionStatus(word: string | undefined): ExecutionStatus {
 export const executionModes = ['active', 'passive'] as const;
 export type ExecutionMode = (typeof executionModes)[number];
 
-/** Reads a mode. Returns undefined for an unknown word, because a wrong series is worse than none. */
+/** Reads a mode. Returns undefined for an unknown word. */
 export function toExecutionMode(word: string | undefined): ExecutionMode | undefined {
   return executionModes.find((mode) => mode === word);
 }
@@ -90,10 +90,9 @@ export function toExecutionMode(word: string | undefined): ExecutionMode | undef
 export type RunTimes = { readonly startedAtMs: number; readonly endedAtMs?: number | undefined };
 
 /**
- * Reports whether two responses with the same id are about the same run, because ids start again in a new or restored database.
- * Starts less than two seconds apart are equal, because some responses lack milliseconds. For a row without a start, the end
- * counts as its start. After a change of daylight saving time, a server with local time shifts a start by exactly one hour, at
- * most eight days after the run; the end is the same or shifted too.
+ * Reports whether two responses with the same id are about the same run: ids may start again. Starts less than two seconds
+ * apart are equal, because some responses lack milliseconds. For a row without a start, the end counts as its start. After a
+ * change of daylight saving time, servers with local time shift a start by one hour, at most eight days after the run.
  */
 export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   const movedMs = other.startedAtMs - one.startedAtMs;

@@ -118,7 +118,7 @@ export type Seen = {
   readonly alsoIn?: string | undefined;
 };
 
-/** Why an execution did not succeed, in a short form for its page after its steps have been removed. */
+/** Why an execution did not succeed, for its page without steps. */
 export type Cause = {
   /** One sentence: which step failed first, where and why. */
   readonly why: string;
@@ -154,7 +154,7 @@ export type LogLine = {
   readonly gap?: { readonly lines: number; readonly isRead: boolean };
 };
 
-/** Returns the text that a terminal shows in the end. A progress bar, for example, overwrites its own line. */
+/** Returns the final text on a terminal, for example of a progress bar. */
 export function toShown(text: string): string {
   return text
     .split('\n')
@@ -196,8 +196,7 @@ export type Surroundings = {
   /** Returns when a node disappeared from the inventory of a project; undefined if it is in the inventory, or never was. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;
   /**
-   * For a job that was refused at a time, returns until when no change is known that may let the job log in; undefined if there
-   * was such a change, or if not all keys of the job were read since.
+   * Returns until when no change is known that may let a refused job log in; undefined after such a change, or without all keys.
    */
   readonly accessUnchangedMs: (job: JobAround, sinceMs: number) => number | undefined;
   /** Returns the cause that most failing jobs share; undefined if the given job does not have it. */
@@ -217,7 +216,7 @@ type SharedCause = {
   readonly subject: string;
   /** The time of the first failure among the failed jobs. */
   readonly sinceMs: number;
-  /** The number of failed jobs, and of failed jobs with the cause; then both numbers for successful jobs. */
+  /** The numbers of jobs: failed, failed with the cause, successful, successful with the cause. */
   readonly failed: number;
   readonly covered: number;
   readonly succeeded: number;

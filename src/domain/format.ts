@@ -3,7 +3,7 @@ export function toSize(bytes: number): string {
   const unit = units.find(({ size }) => bytes >= size);
   if (unit === undefined) return `${bytes} B`;
   const count = bytes / unit.size;
-  // The number is cut and not rounded, so that a value within a limit never appears to exceed it.
+  // The number is cut, not rounded, so that it never appears to exceed a limit.
   return `${count >= 10 ? Math.floor(count) : Math.floor(count * 10) / 10} ${unit.name}`;
 }
 

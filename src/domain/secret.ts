@@ -76,7 +76,7 @@ export function toEnvironmentSecret(value: string, environment: string, form: Se
   return new Secret(value, { environment });
 }
 
-// A secret that cannot be sent in its form is refused here, so that its requests do not fail one by one.
+// A secret that cannot be sent is refused here, before its requests fail.
 function findSecretProblem(value: string, form: SecretForm): string | undefined {
   if (value.trim() === '') return 'is empty';
   if (value.length > 8192) return 'contains more than 8192 characters';
@@ -114,7 +114,7 @@ export function toSecretForms(secret: string): string[] {
   ];
 }
 
-/** Returns the plain text, and the text escaped as JSON one to four times, because a log line may quote quoted text. */
+/** Returns the plain text, and the text escaped as JSON one to four times. */
 function toJsonForms(secret: string): string[] {
   const forms = [secret];
   for (let depth = 0; depth < 4; depth++) forms.push(JSON.stringify(forms.at(-1)).slice(1, -1));
@@ -128,7 +128,7 @@ function toCautiousJson(secret: string): string {
     .replaceAll(/[<>&'+=]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Returns the three forms of a secret in the base64 of a longer text, without ends that depend on neighbouring text. */
+/** Returns the three forms of a secret within the base64 of a longer text. */
 function toBase64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [0, 1, 2].flatMap((shift) => {

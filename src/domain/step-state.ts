@@ -47,8 +47,8 @@ export type ExecutionState = Progress & {
 };
 
 /**
- * Reports whether a state is complete for an execution with this end. A state without this end may come from a member that did
- * not run the execution, or from a server that crashed meanwhile.
+ * Reports whether a state is complete for an execution with this end. A state without this end may come from another
+ * member, or from before a crash.
  */
 export function isWhole(
   { isCompleted, condition, endedAtMs, steps }: ExecutionState,
@@ -63,7 +63,7 @@ export function isRunning(condition: StepCondition): boolean {
   return condition === 'running' || condition === 'running-handler';
 }
 
-/** How much earlier than its execution a state may end: it has whole seconds, and the log is closed before the end is stored. */
+/** How much earlier than its execution a state may end. */
 const maxClosingMs = 30_000;
 
 /** A step as defined in its job, without its command or script, which may contain secrets. */

@@ -23,7 +23,7 @@ let looks: NodeJS.Timeout | undefined;
 let lookedTicks = Number.NEGATIVE_INFINITY;
 let awakeMs = 0;
 
-/** Returns the awake time. A long pause between two calls means that the process was suspended, so only a part of it counts. */
+/** Returns the awake time. Of a long pause between two calls, only a part counts: the process was suspended. */
 function look(): number {
   const nowTicks = performance.now();
   awakeMs += Math.min(nowTicks - lookedTicks, 2 * lookEveryMs);

@@ -16,7 +16,7 @@ export function toTimestampMs(date: unknown): number | undefined {
   return undefined;
 }
 
-/** Reads the start of an execution. A start older than the product comes from a clock that was reset. */
+/** Reads the start of an execution. Starts before the first release of the product come from a wrong clock. */
 export function toStartMs(date: unknown): number | undefined {
   const startedAtMs = toTimestampMs(date);
   return startedAtMs === undefined || startedAtMs < firstServerMs ? undefined : startedAtMs;
@@ -32,7 +32,7 @@ function fromText(text: string): number | undefined {
   return toPlausible(parseDate(text));
 }
 
-/** Reads a date; `NaN` for a day that does not exist, where `Date.parse` would read 30 February as 2 March. */
+/** Reads a date; `NaN` for days such as 30 February, which `Date.parse` accepts. */
 export function parseDate(text: string): number {
   const [year, month, day] = text.slice(0, 10).split('-').map(Number);
   const isDay = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day)).getUTCDate() === day;
@@ -53,5 +53,5 @@ const lastMs = Date.UTC(2200, 11, 31, 23, 59, 59, 999);
 /** A smaller difference is not a step: dates are cut to the second, and responses take time. */
 export const stepMs = 30_000;
 
-/** The maximum step of a clock. A clock that was set ahead by more was completely wrong before or after the step. */
+/** The maximum step of a clock. A larger step comes from a completely wrong clock. */
 export const maxLeapMs = 32 * 86_400_000;

@@ -18,7 +18,7 @@ export type WebTls = {
   readonly key: Secret;
   readonly clientCa: string | undefined;
   readonly clientAuth: ClientAuth;
-  /** The names of which a client's certificate needs one. An empty list allows every certificate. */
+  /** A client's certificate needs one of these names. An empty list allows every certificate. */
   readonly allowedSans: readonly string[];
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;

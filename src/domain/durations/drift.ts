@@ -26,7 +26,7 @@ function toNumbers(numbers: ArrayLike<number>): Uint16Array | Uint32Array {
   return compact;
 }
 
-/** Copies an array to a list, ten times faster than iterating over a subclass of a typed array. */
+/** Copies an array to a list; iterating over a typed array would be slow. */
 function toList(numbers: ArrayLike<number>): number[] {
   const list: number[] = [];
   while (list.length < numbers.length) list.push(numbers[list.length] ?? 0);
@@ -49,7 +49,7 @@ class Long extends Uint32Array {
   }
 }
 
-/** Which runs are compared with each other: all; weekends separately from other days; or one odd weekday separately. */
+/** Which runs are compared: all; weekends and other days separately; or one weekday separately. */
 type Rhythm = 'none' | 'weekend' | number;
 
 /** A lasting change of a job's durations. */
@@ -86,7 +86,7 @@ function toTenths(durationMs: number): number {
   return Math.min(Math.round(durationMs / 100), maxLong);
 }
 
-/** Inserts a run. Ignores a run that ended before all stored runs, because the durations may have changed since. */
+/** Inserts a run. Ignores a run that ended before all stored runs. */
 function insertLate(before: Drift, durationMs: number, endMinute: number): Drift {
   const [tenths, apart] = [toList(before.tenths), toList(before.apart)];
   const ends = toEnds({ ...before, tenths, apart });

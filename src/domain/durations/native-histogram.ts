@@ -3,7 +3,7 @@ export type NativeHistogram = {
   readonly schema: number;
   /** The number of values of 0. */
   readonly zeros: number;
-  /** Pairs of index and count in one ascending list. A list is small, and most of the many histograms have few buckets. */
+  /** Pairs of index and count in one ascending list. Most histograms have few buckets. */
   readonly buckets: readonly number[];
 };
 
@@ -52,7 +52,7 @@ export function addParts(one: NativePart, other: NativePart): NativePart {
 
 const maxBuckets = 160;
 
-/** Returns the index of a value. The bounds of the bucket decide, because a logarithm may be off by one. */
+/** Returns the index of a value. The bounds of the bucket decide, because logarithms are inexact. */
 function toIndex(value: number): number {
   const index = Math.ceil(Math.log2(value) * 2 ** emptyNative.schema);
   if (value > toBound(index)) return index + 1;
