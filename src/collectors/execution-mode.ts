@@ -42,7 +42,7 @@ const restricted = {
 
 type Read = { mode: ExecutionMode | undefined; isRestricted: boolean };
 
-/** Reads the mode. System information names one of several members at an address, but all members have the same mode. */
+/** Reads the mode. System information is of one member, but all members have the same mode. */
 async function readMode(api: Api): Promise<Read> {
   const { hidesMembers } = api.server();
   if (!hidesMembers && (await api.supports(executionMode)))

@@ -68,7 +68,7 @@ async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<
   return facts;
 }
 
-/** Divides a limit evenly. What a project does not need is left to others; an unread project keeps its share. */
+/** Divides a limit evenly. Other projects get what a project does not need; an unread project keeps its share. */
 function toShare(limit: number, { needs }: ProjectToAsk): number {
   const known = [...needs.values()].map((need = limit / needs.size) => need).toSorted((one, other) => one - other);
   let left = limit;
@@ -80,7 +80,7 @@ function toShare(limit: number, { needs }: ProjectToAsk): number {
   return limit;
 }
 
-/** Requests averages again, because an average changes without a counted execution when the job runs as a step of another. */
+/** Requests averages again: runs as a step of another job change them without a counted execution. */
 async function refreshAverages(
   api: Api,
   { project, list }: { project: string; list: readonly Job[] },
@@ -94,7 +94,7 @@ async function refreshAverages(
   }
 }
 
-/** Requests an average. Jobs that are gone, unreadable, or have an id that fits no path have none. */
+/** Requests an average. Jobs that are gone, unreadable or without a usable id have no average. */
 async function readAverage(api: Api, id: string): Promise<number | undefined> {
   try {
     return (await api.get(jobInfo, { path: { id } })).averageDurationMs;
