@@ -5,7 +5,7 @@ import { own } from '../tracing/plan/attribute-names.ts';
 import type { Plan } from '../tracing/plan/plan-trace.ts';
 import { type PastExecution, type SpanRow, toPastExecution } from './past-execution.ts';
 
-/** Explains the result of an execution by its first failed step, which is more specific than the whole execution. */
+/** Explains the result of an execution by its first failed step. */
 export function toWhy({ spans }: Pick<PastExecution, 'spans'>): string {
   const [{ why }] = spans;
   const sentence = toSentenceOfFailure(spans);

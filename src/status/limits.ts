@@ -3,7 +3,7 @@ const hour = 60 * minute;
 
 export const executionLimits = {
   consecutiveFailures: 3,
-  /** Two failures are enough if a key is refused or a node is not reached; one is enough for a critical job. */
+  /** The number of failures if a key is refused or a node is not reached; 1 for a critical job. */
   failuresOfCause: 2,
   nodeWindowMs: 30 * minute,
   nodeFailures: 5,
@@ -13,7 +13,7 @@ export const executionLimits = {
   /** How long an increase of durations is reported. After this time, the new durations count as usual. */
   durationShiftMs: 14 * 24 * hour,
   lagSeconds: 1800,
-  /** The problem is reported if this window and the previous window had imports but no counted execution. */
+  /** The window of the problem: two windows in a row with imports only. */
   importsWindowMs: 26 * hour,
   objective: 0.95,
   burnFailures: 10,

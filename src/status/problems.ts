@@ -187,7 +187,7 @@ function* findUnwell({ name: collector, complaints }: CollectorStatus, of: strin
   }
 }
 
-/** Returns the problems of a server. If the server does not respond, returns only this problem, because others may be over. */
+/** Returns the problems of a server. If the server does not respond, returns only this problem. */
 function* findTroubles(server: ServerStatus): Generator<Problem> {
   const { name, state, troubles = [] } = server;
   if (state !== 'up') return;
@@ -233,7 +233,7 @@ function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Pr
   yield { kind: 'hidden', server, title: `Several members answer as ${toQuoted(server)}`, detail };
 }
 
-/** Returns jobs without series of their own, with the text of the alert about dropped series. */
+/** Returns jobs without series of their own as a problem. */
 function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Problem> {
   const { jobs, durations, room, limitedBy } = executions?.leftOut ?? nothingLeftOut;
   if (limitedBy === undefined) return;

@@ -100,7 +100,7 @@ export function toHours(ended: readonly Pick<EndedStatus, 'ending' | 'endedAtMs'
 
 const hourMs = 3_600_000;
 
-/** Reports whether an execution is a run of a job. The id decides, because jobs are renamed and names are used again. */
+/** Reports whether an execution is a run of a job. The id decides, because names may change. */
 export function isRunOf(
   { project, job, jobId }: Pick<EndedStatus, 'project' | 'job' | 'jobId'>,
   { id, path }: { readonly id: string | undefined; readonly path: string },

@@ -101,7 +101,7 @@ function explainShift({ usualUntilMs, sinceMs }: Shift, job: JobNames, explain: 
   return usualUntilMs === undefined ? undefined : explain?.(job, usualUntilMs, sinceMs);
 }
 
-/** Returns the last failure of a job. Causes are stored by job name, so another job with this name may have caused it. */
+/** Returns the last failure of a job. Causes are stored by name, so the cause may be of another job. */
 function findLastFailure(
   { ended, lastFailure, failureOf }: Input,
   runs: readonly EndedStatus[],

@@ -120,14 +120,14 @@ function toTrouble(trouble: TroubleAhead, { nowMs }: RisksAhead): TroubleTonight
   };
 }
 
-/** The texts for these reasons begin with the name of a job, which must not be capitalized. */
+/** Texts for these reasons begin with the name of a job, which stays unchanged. */
 const ofJobs = new Set<TroubleAhead['reason']>(['access', 'job_failing', 'child_failing', 'overlap']);
 
 function toRuns({ job, isCritical, firstMs, lastMs, count, reasons, subject }: RunsAtRisk): RunsTonight {
   return { ...job, critical: isCritical, first: toIso(firstMs), last: toIso(lastMs), count, reasons, subject };
 }
 
-/** Reports whether any run is at risk. Returns undefined if no known run is, but a server is silent or not watched. */
+/** Reports whether any run is at risk. Returns undefined if a server is silent or not watched, and no known run is at risk. */
 export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
   if (servers.some(({ risks }) => (risks?.at_risk ?? 0) > 0)) return true;
   return servers.every(({ risks, unknown }) => unknown === null && isJudged(risks)) && servers.length > 0
@@ -135,7 +135,7 @@ export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
     : undefined;
 }
 
-/** Reports whether the risks are known: all times are known, and no run is expected or at least one could be checked. */
+/** Reports whether the risks are known: all times are known, and expected runs were checked. */
 export function isJudged(risks: RisksTonight | null): boolean {
   if (risks === null) return false;
   const { runs, jobs_without_times: untimed, of_projects_off: off } = risks.not_judged;

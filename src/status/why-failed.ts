@@ -46,7 +46,7 @@ export type WhyEnded = AboutJob & {
   readonly server: string;
   readonly id: number;
   readonly job: string | undefined;
-  /** Failed, unknown (it has not ended), or another ending, such as succeeded or aborted. */
+  /** The ending, such as failed, succeeded or aborted; unknown before the end. */
   readonly verdict: string;
   readonly sentence: string;
   readonly facts: readonly string[];

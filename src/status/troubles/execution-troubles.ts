@@ -17,7 +17,7 @@ type Settings = Pick<ExecutionSettings, 'isWantedJob' | 'successAgeMsOf'> & {
   /** Returns why a job last failed, in a few words. */
   readonly causeOf?: (jobPath: string) => string | undefined;
   readonly isCritical?: (jobPath: string) => boolean;
-  /** Nodes on which several jobs failed and none has succeeded since. */
+  /** Nodes on which several jobs failed, without a later success. */
   readonly failingNodes?: FailingJobs | undefined;
   /** Returns the number of nodes of a project; undefined if unknown. */
   readonly nodeCountOf?: Surroundings['nodeCountOf'] | undefined;
