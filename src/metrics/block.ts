@@ -66,7 +66,7 @@ const options = {
   finishFlush: constants.Z_SYNC_FLUSH,
   // This level is four times as fast as the default, with a few per cent more bytes.
   level: constants.Z_BEST_SPEED,
-  // This window needs a tenth of the memory with few more bytes, because repeated texts are close together in metrics.
+  // This window needs a tenth of the memory, with few more bytes.
   windowBits: 13,
   memLevel: 6,
   chunkSize: 32_768,
@@ -81,7 +81,7 @@ function describeBlock(bytes: Buffer, deflated: Buffer): Block {
   return { text: [bytes], deflated: [toExact(deflated)], length, crc: crc32(bytes), shift: toShift(length) };
 }
 
-// Copies a buffer, because a slice would keep the much larger buffer of Node's pool or of zlib in memory.
+// Copies a buffer: a slice would keep a much larger buffer in memory.
 function toExact(bytes: Buffer): Buffer {
   const exact = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(exact);

@@ -83,7 +83,7 @@ function dropLabels(rows: readonly Row[], families: BoundRules['families']): rea
   });
 }
 
-/** Rounds sums of durations: after a restart, another order of jobs may give a slightly smaller sum, which looks like a reset. */
+/** Rounds sums of durations, because another order of addition may give a slightly smaller sum. */
 function toWholeMs(rows: readonly Row[], families: BoundRules['families']): readonly Row[] {
   const isOfSeveral = ({ family, suffix }: Row): boolean =>
     suffix === '_sum' && (families.get(family.name)?.dropLabels ?? []).length > 0;
@@ -102,8 +102,8 @@ function toShorter(family: Family, dropped: readonly string[]): Shorter {
 export type Shown = ReadonlySet<string> | undefined;
 
 /**
- * Returns at most `maxSeries` rows. The rows of a job, a histogram, a summary or a state set are published together or not at
- * all. Published units stay; omitted units return only if there is enough room, so that changing rows do not displace others.
+ * Returns at most `maxSeries` rows. The rows of a job, a histogram, a summary or a state set are published together or
+ * not at all. Published units stay; omitted units return only if there is enough room.
  */
 function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { rows: readonly Row[]; shown: Shown } {
   const spare = Math.floor(maxSeries * shareOfReturn);
@@ -140,7 +140,7 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
   return { rows: rows.filter((_row, index) => shown.has(units[index] as string)), shown };
 }
 
-/** Omitted units return if the others need less than this share of the limit. */
+/** Omitted units return if others need less than this share of the limit. */
 const shareOfReturn = 0.9;
 
 function unitOf({ family, labels, added = [] }: Row): string {
@@ -152,8 +152,8 @@ function unitOf({ family, labels, added = [] }: Row): string {
 }
 
 /**
- * Finds rows with equal labels in a tree with one level for each label, but no deeper than needed. A tree is exact, while
- * joined labels could collide, and fast, because neighbours mostly share their first labels.
+ * Finds rows with equal labels in a tree with one level for each label, but no deeper than needed. Unlike joined
+ * labels, a tree is exact; it is fast, because neighbours share labels.
  */
 function createLabelTree(rows: readonly Row[]) {
   const path: Node[] = [new Map()];
@@ -162,7 +162,7 @@ function createLabelTree(rows: readonly Row[]) {
   let known = 0;
 
   return {
-    /** Returns the index of the first row with the same labels; undefined for this first row itself. */
+    /** Returns the index of the first row with the same labels, if it is another row. */
     enter: (row: Row, index: number) => {
       const { labels } = row;
       let level = 0;

@@ -3,11 +3,11 @@ import type { NativePart } from '../domain/durations/native-histogram.ts';
 const metricTypes = ['gauge', 'counter', 'info', 'summary', 'histogram'] as const;
 export type MetricType = (typeof metricTypes)[number];
 
-/** How to merge rows with equal labels: by their sum, the later row, or the smallest value. */
+/** How to merge rows with equal labels: sum, later row, or smallest value. */
 const mergeRules = ['sum', 'newest', 'earliest'] as const;
 export type MergeRule = (typeof mergeRules)[number];
 
-/** A metric family as data. The full name of a family is in the file that declares the family. */
+/** A metric family as data. The name is complete, so that a search finds it. */
 export type Family = {
   readonly name: string;
   readonly help: string;

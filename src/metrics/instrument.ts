@@ -88,7 +88,7 @@ export function histogram<const Label extends string = never>({
 export function measureProcess(registry: Registry): void {
   collectDefaultMetrics({
     register: registry,
-    // The default precision of 10 ms takes as much CPU as the rest of an idle exporter.
+    // The default precision of 10 ms needs much CPU.
     eventLoopMonitoringPrecision: 100,
     // The interval of a metric that is removed below.
     eventLoopUtilizationTimeout: maxTimeoutMs,

@@ -5,7 +5,7 @@ export function createNewSeriesHold(holdMs: number) {
     /** Returns the series that were 0 for long enough, so that their values may be published. */
     due: (nowTicks: number): readonly string[] =>
       [...shownSince].flatMap(([key, ticks]) => (nowTicks - ticks >= holdMs ? [key] : [])),
-    /** Records all series that are published as 0 now. The time of any other series starts again. */
+    /** Records all series that are published as 0 now. For other series, the time starts again. */
     noteShown: (keys: Iterable<string>, nowTicks: number): void => {
       const before = shownSince;
       shownSince = new Map();

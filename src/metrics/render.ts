@@ -15,7 +15,7 @@ export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPa
 export function createRowRenderer(family: Family, baseLabels: readonly LabelPair[] = []): (row: Row) => string {
   const { name, labels: labelNames } = family;
   const base = renderPairs(baseLabels);
-  // Lines have few long pieces, because the cost of a line depends on the number of its pieces.
+  // Lines have few long pieces, to save time.
   const openings = labelNames.map((label, index) => `${index > 0 ? '",' : base && ','}${label}="`);
   const closing = labelNames.length > 0 ? '"' : '';
   const beforeValue = `${closing}} `;
@@ -51,7 +51,7 @@ export function createRowRenderer(family: Family, baseLabels: readonly LabelPair
   };
 }
 
-/** Returns the same text in one piece. V8 would copy the parts of a concatenated text for each line that begins with it. */
+/** Returns the same text in one piece. V8 would copy a concatenated text for each line. */
 function toOnePiece(text: string): string {
   return Number.isNaN(text.charCodeAt(0)) ? '' : text;
 }

@@ -18,7 +18,7 @@ export type Segment = {
 /** Resolves when the caller may block the event loop for about a millisecond. */
 type NextTurn = () => Promise<void>;
 
-/** Returns a function that gives each caller its own turn of the event loop, even if many call at the same time. */
+/** Returns a function that gives each caller its own turn of the event loop. */
 export function createTurns(nextTurn: NextTurn): NextTurn {
   let last: Promise<void> = Promise.resolve();
   return () => {
@@ -182,7 +182,7 @@ const pieceLength = 4096;
 /** The number of characters in a slice. Rendering a slice takes about a millisecond. */
 const sliceLength = 131_072;
 
-/** The number of bytes in a block. Passing a block to another thread takes 0.2 ms, so several slices form one block. */
+/** The number of bytes in a block. Several slices form one block, because passing a block to another thread takes 0.2 ms. */
 const blockLength = 8 * sliceLength;
 
 function encode(stream: Stream): void {
@@ -200,7 +200,7 @@ function encode(stream: Stream): void {
 async function deflate(stream: Stream, toBlock: ToBlock): Promise<void> {
   const { bytes, length, blocks } = stream;
   if (length === 0) return;
-  // The block is a copy, because these bytes are overwritten while the block is in use.
+  // The block is a copy, because the bytes are overwritten later.
   const taken = Buffer.allocUnsafeSlow(length);
   bytes.copy(taken, 0, 0, length);
   stream.length = 0;

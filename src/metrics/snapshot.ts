@@ -52,7 +52,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       const earlier = latest.get(source)?.segments;
       const segments = await renderSegments(rows, baseLabels, { nextTurn, toBlock, earlier });
       if (ticks() < translatedUntilTicks) await translateSegments(segments, { nextTurn, toBlock });
-      // The blocks are dropped if a newer snapshot was published meanwhile, or this snapshot was withdrawn.
+      // The blocks are dropped if a newer snapshot exists, or this one was withdrawn.
       if (publishing.get(source) !== own) return;
       publishing.delete(source);
       for (const { family } of segments) {
@@ -65,7 +65,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       publishing.delete(source);
       if (latest.delete(source)) everything = undefined;
     },
-    /** Prepares protocol buffers, for a scrape and from then on whenever rows are published. */
+    /** Prepares protocol buffers now, and whenever rows are published. */
     translate: async (selection: Selection = {}) => {
       translatedUntilTicks = ticks() + translatedForMs;
       const wanted = [...latest.values()].filter(isOf(selection));
