@@ -50,7 +50,7 @@ export function createPoll(options: PollOptions) {
   function report(outcome: Outcome, seconds: number): void {
     self.collectorDuration.set(key, seconds);
     const reason = outcome.result === 'off' ? outcome.reason : '';
-    // The loop also removes a series with a different reason from before a reload.
+    // The loop also removes series from before a reload.
     for (const other of reasons) if (other !== reason) self.collectorEnabled.remove({ ...key, reason: other });
     self.collectorEnabled.set({ ...key, reason }, Number(outcome.result !== 'off'));
     if (outcome.result === 'off') {
@@ -172,5 +172,5 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
 
 const kindsOfServer: readonly string[] = ['network', 'timeout', 'server', 'busy', 'unauthorized'];
 
-/** The number of errors in a row that may belong to the server, because a vital poll may take the time of two tries. */
+/** The number of errors in a row that may belong to the server. */
 const silentFailures = 2;

@@ -134,13 +134,13 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
     }
     if (shown.ageMs() > publishEveryMs) await shown.publish();
   }
-  // Projects that failed in a short outage are read again, so that they do not wait for the next pass.
+  // Projects that failed in a short outage are read again at once.
   for (const [project, fault] of tally.failedInARow === 0 ? silent : []) {
     if ((await readOne(sweep, { name: project, needs }, signal)) !== undefined) break;
     tally.read += 1;
     tally.failed = tally.failed.filter((each) => each !== fault);
   }
-  // The next pass starts with a readable project, so that errors of earlier projects do not end it early.
+  // The next pass starts with a readable project.
   progress.nextName = tally.firstRead ?? '';
   projectRows.passMs = clock.ticks() - startedTicks;
   progress.requests = gap.asked();
@@ -221,7 +221,7 @@ function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRow
       projectRows.retain(() => false);
       progress.isFirst = true;
       publisher.withdraw();
-      // The withdrawal waits its turn, so that rows that are being published at this moment are withdrawn too.
+      // The withdrawal waits its turn, after rows that are being published.
       publishing = publishing.then(() => (progress.isFirst ? publisher.withdraw() : undefined));
     },
     ageMs: (): number => clock.ticks() - publishedTicks,
@@ -238,7 +238,7 @@ const spread = 0.8;
 const maxInARow = 5;
 const minPublishMs = 5000;
 
-/** Returns all names, starting where the last pass ended early; if that project is gone, starting with the next. */
+/** Returns all names, starting at or after the end of the last pass. */
 function rotate(sortedNames: readonly string[], first: string): string[] {
   const start = sortedNames.findIndex((name) => name >= first);
   return start <= 0 ? [...sortedNames] : [...sortedNames.slice(start), ...sortedNames.slice(0, start)];

@@ -124,7 +124,7 @@ export function createPublisher(options: PublisherOptions) {
 
 export type Publisher = ReturnType<typeof createPublisher>;
 
-/** Reports whether a row is no counter. When another member responds, a counter looks as if it was reset. */
+/** Reports whether a row is no counter. A response of another member looks like a reset of a counter. */
 function isNoCounter({ family }: Row): boolean {
   return family.type === 'gauge' || family.type === 'info';
 }

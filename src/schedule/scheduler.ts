@@ -11,7 +11,7 @@ export type ScheduledPoll = {
   readonly vital: boolean;
   readonly everyMs: number;
   readonly poll: Poll;
-  /** The vitality of the address, which all its polls share, so that they run again when the server is back. */
+  /** The vitality of the address, which all its polls share. */
   readonly vitality: Pick<Vitality, 'seen' | 'onBack'>;
 };
 
@@ -147,7 +147,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   return {
     entry: { name: Object.values(key).join(' '), everyMs, run, onMissed },
     underWay: () => underWay,
-    /** Call when the server is back. Returns whether the last run must be repeated: not if its failure is older. */
+    /** Call when the server is back. Returns whether the last run must be repeated. */
     needsAsking: (awaySinceMs: number): boolean => {
       failures = 0;
       const last = poll.last();
@@ -174,7 +174,7 @@ function toWay(outcome: Outcome): string {
 
 /** The pause after the first error. Each further error doubles the pause. */
 const firstPauseMs = 60_000;
-/** The time in which all retries start after the server is back, including the vital poll that noticed it. */
+/** The time in which all retries start after the server is back. */
 const spreadOverMs = 45_000;
 
 /** Returns the pause after this number of errors; undefined if the next scheduled run is sooner. A random part separates polls. */

@@ -41,12 +41,12 @@ export function createVitality(
     },
     /** Call at the end of each vital poll with its error, if it failed, and its start. */
     ended: (fault?: unknown, startedTicks = 0) => {
-      // Errors of the exporter are not errors of the server; an endpoint that its version lacks is no error either.
+      // Errors of the exporter and missing endpoints are no errors of the server.
       if (fault !== undefined && !(fault instanceof ApiError)) return;
       if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
       if (fault?.details.isOwnLimit === true) return;
       const isAnswer = fault === undefined || isAuthenticatedAnswer(fault);
-      // Polls overlap, so an older poll that fails now says nothing about a server that has responded to a newer poll.
+      // Polls overlap, so an older poll that fails proves nothing.
       if (!isAnswer && startedTicks < answeredTicks) return;
       const wasOneFault = isOneFault;
       // A 500 concerns one endpoint.
