@@ -63,7 +63,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     selfTracing,
     ...(openShared === undefined ? {} : { openShared }),
   });
-  // This listener is the first, because the listener of the command line does not know the secrets.
+  // This listener is the first, because it removes secrets.
   process.prependListener('uncaughtException', (error: unknown) => {
     log.error({ fault: explainFault(error) }, 'unexpected error, exiting');
     process.exit(exitCodes.failed);
@@ -81,7 +81,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     onStarted?.(url);
   } catch (error) {
     complain(`${explainStart(error, config.web.listenAddress.port)}\n`);
-    // The exit codes differ, because a database may respond at the next start, but a directory does not repair itself.
+    // The exit codes differ, because a restart helps only with a database.
     const isOurs = error instanceof StateError && openShared === undefined;
     return isOurs ? exitCodes.misconfigured : exitCodes.failed;
   }
@@ -285,7 +285,7 @@ export function createReloading({
   };
 }
 
-/** The minimum time between reloads. Each reload sends all requests again, so reloads in a loop would load the servers. */
+/** The minimum time between reloads. Each reload sends all requests again. */
 const minApartMs = 1000;
 
 function toOutcome(reloaded: ReloadedConfig): ReloadOutcome {

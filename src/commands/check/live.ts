@@ -41,7 +41,7 @@ export async function probeLive(config: Config, otlp: Otlp, version: string): Pr
   return [...(await probeBackends(config, otlp, version)), ofState, ...(await Promise.all(ofServers)).flat()];
 }
 
-/** Sends a test trace with a name of its own, so that nobody mistakes it for an execution. */
+/** Sends a test trace with its own name. */
 async function probeBackends({ traces, diagnosis }: Config, otlp: Otlp, version: string): Promise<LiveReport[]> {
   const name = 'trace-backend';
   if (!sendsTraces(traces, otlp))
@@ -198,7 +198,7 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
   }
 }
 
-/** If another user created the token, only an administrator can see the token. */
+/** Only an administrator can see tokens of other users. */
 const invisible = 'no valid token is visible to these credentials, so it is unknown when their own token expires';
 
 /** Marks the check as not made, because the line of the endpoint reports the error. */

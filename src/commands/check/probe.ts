@@ -106,7 +106,7 @@ export async function probeServer(
   };
 }
 
-/** One endpoint alone may fail. After this many, the server or a proxy before it has failed, and each answer may be late. */
+/** One endpoint alone may fail. After this many errors, the server or a proxy has probably failed. */
 const maxForeign = 3;
 
 function findRemedy(fault: ApiError | undefined): string | undefined {

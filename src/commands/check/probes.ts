@@ -28,7 +28,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
     hasExecutionMetrics: (project) => config.collectors['execution-metrics']?.projects?.matches(project) === true,
   };
 
-  /** The list of projects is requested only once, because an error in it concerns all requests by project. */
+  /** The list of projects is requested once; its error concerns all requests by project. */
   let listed: Promise<readonly string[]> | undefined;
   function readNames(api: Api): Promise<readonly string[]> {
     listed ??= list.read(api).then((found) => found.map(({ name }) => name));
@@ -99,7 +99,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   ];
 }
 
-/** Rights are usually granted by patterns, so if a few projects have no problem, most have none. */
+/** Rights are usually granted by patterns, so a few projects are enough. */
 const maxProjects = 5;
 
 type ProjectRead = Endpoint<unknown, `${string}{project}${string}`>;
@@ -193,7 +193,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     try {
       await ask('*');
     } catch (error) {
-      // On this error, rounds also read project by project.
+      // After this error, rounds also read project by project.
       if (!isUnknownStar(error, api.server().release)) throw error;
     }
     // Up to 3.4.4, the list of all projects omits executions that cannot be read, without an error.
@@ -287,5 +287,5 @@ function toSentences(hidden: readonly Count[]): readonly string[] {
 const maxTriedJobs = 5;
 const dayMs = 86_400_000;
 const maxCompared = 200;
-/** Higher than the limit for other requests, because rights to executions are granted by project. */
+/** The limit is high, because rights to executions are granted by project. */
 const maxReadProjects = 25;
