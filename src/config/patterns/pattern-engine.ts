@@ -2,10 +2,9 @@ const maxSteps = 1000;
 const maxKept = 1000;
 
 /**
- * Returns a function that reports whether a whole name matches a pattern. The caller must have compiled the pattern as a
- * regular expression in Unicode mode. All branches of the pattern are followed at the same time, character by character, so
- * that the time is at most the length of the name times the steps of the pattern. Transitions are cached, because names are
- * similar.
+ * Returns a function that reports whether a whole name matches a pattern. The caller must have compiled the pattern as
+ * a regular expression in Unicode mode. All branches of the pattern are followed together, so that the time is at most
+ * length × steps. Transitions are cached, because names are similar.
  */
 export function createMatcher(source: string): (name: string) => boolean {
   const { states, first } = toStates(parseSyntax(source));

@@ -90,7 +90,7 @@ export function toSettings<T extends OptionTree>(tree: T, resolved: ResolvedTree
         return [toSettingName(key, 'plain'), build(inner, `${here}.`)];
       }),
     );
-  // This cast is safe: the type has the keys and values of the tree, which the compiler cannot prove.
+  // This cast is safe: the type has the keys and values of the tree.
   return build(tree, '') as Settings<T>;
 }
 
