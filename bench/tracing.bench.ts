@@ -16,8 +16,7 @@ export async function run() {
 }
 
 /**
- * Measures our path and the SDK's in turns. The SDK has its own thread, so that no path profits from the other's
- * optimised code.
+ * Measures our path and the SDK's in turns. The SDK has its own thread, so that no path profits from the other's optimised code.
  */
 async function measure(what: string, { steps, nodes }: { readonly steps: number; readonly nodes: number }) {
   const source = createSource(steps, nodes);

@@ -2,10 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/**
- * The faults that must do no lasting harm, with the exporter's reactions. The number of a fault is its place in the
- * list.
- */
+/** The faults that must do no lasting harm, with the exporter's reactions. The number of a fault is its place in the list. */
 export const faults: readonly (readonly [fault: string, outcome: string])[] = [
   ['The server refuses connections at the start', 'Reports it as down, and polls it once it responds'],
   ['The server stops while it is watched', 'Keeps the counters, and continues when the server is back'],

@@ -25,9 +25,7 @@ const ways = [
   'bomb-of-rows',
 ];
 
-/**
- * Two servers; one sends too large answers in many ways. Measures the cost for the process and for the other server.
- */
+/** Two servers; one sends too large answers in many ways. Measures the cost for the process and for the other server. */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-hostile-'));
   const group = `/sys/fs/cgroup/memory/automation-exporter-bench-${process.pid}`;

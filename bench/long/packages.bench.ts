@@ -36,8 +36,7 @@ export async function run() {
   const watch = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
   try {
     const ways = await installEachWay(store, directory);
-    // The kinds of installation take turns, so that other work affects all equally. The first round fills compile
-    // caches.
+    // The kinds of installation take turns, so that other work affects all equally. The first round fills compile caches.
     for (let round = 0; round <= rounds; round += 1) {
       for (const way of ways) {
         const started = await timeOneStart(way, watch);

@@ -18,9 +18,7 @@ export type Serving = {
   readonly stop: () => Promise<number>;
 };
 
-/**
- * Serves the `config.yaml` of a directory, with the state there; `through` may be a command that limits the process.
- */
+/** Serves the `config.yaml` of a directory, with the state there; `through` may be a command that limits the process. */
 export async function startServe(
   directory: string,
   through: readonly string[] = [],

@@ -12,10 +12,7 @@ const accepted = new Set([
   'MIT-0',
 ]);
 
-/**
- * Returns packages that must not ship, with their licences. With AND, all licences must be accepted; with OR, one of
- * them.
- */
+/** Returns packages that must not ship, with their licences. With AND, all licences must be accepted; with OR, one of them. */
 export function findRefusedLicences(inside: readonly Pick<Inside, 'name' | 'license'>[]): readonly string[] {
   return inside.filter(({ license }) => !isAccepted(license)).map(({ name, license }) => `${name} (${license})`);
 }

@@ -134,8 +134,7 @@ async function openVitest(): Promise<Vitest> {
       watch: false,
       silent: true,
       reporters: [reporter],
-      // With one process, nothing is loaded twice. A thread cannot change its directory. A cache on disk would keep a
-      // fault.
+      // With one process, nothing is loaded twice. A thread cannot change its directory. A cache on disk would keep a fault.
       pool: 'forks',
       execArgv: ['--max-old-space-size=1536'],
       isolate: false,

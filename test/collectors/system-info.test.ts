@@ -73,8 +73,7 @@ describe('collectors/system-info', () => {
   });
 
   it('reads release 5.3, with an overflowed uptime', async () => {
-    // Since 4.3 apiversion is text, the load is an integer, and uptime.duration has 32 bits: it overflows after 24.8
-    // days.
+    // Since 4.3 apiversion is text, the load is an integer, and uptime.duration has 32 bits: it overflows after 24.8 days.
     const body = `{"system":{"rundeck":{"version":"5.3.0-20240520","build":"5.3.0-20240520-0","buildGit":"v5.3.0-0-g1a2b3c4","node":"auto-1","base":"/srv/auto","apiversion":"47","serverUUID":null},
       "timestamp":{"epoch":1716200000000,"unit":"ms","datetime":"2024-05-20T10:13:20Z"},
       "executions":{"active":"true","executionMode":"active"},"os":{"arch":"amd64","name":"Linux","version":"5.10"},

@@ -44,10 +44,7 @@ type WatchOptions = {
 
 const watched = ['system-info', 'execution-mode', 'healthcheck', 'log-storage'] as const;
 
-/**
- * Runs a daemon with a faulty and a healthy server until the test ends. Hooks do not work with repeated concurrent
- * tests.
- */
+/** Runs a daemon with a faulty and a healthy server until the test ends. Hooks do not work with repeated concurrent tests. */
 export async function watchFaults(options: WatchOptions, test: (watch: Watch) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-'));
   const simulator = await startSimulator({ scenario: 'empty', apiVersion: 47, ...options.simulated });

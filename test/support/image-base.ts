@@ -9,8 +9,7 @@ import { runCommand } from './process.ts';
 export const baseName = 'docker.io/library/node:24-slim';
 
 /**
- * A stand-in for the base image: Debian, Node and npm of this machine. The image is kept, because it takes a minute to
- * make.
+ * A stand-in for the base image: Debian, Node and npm of this machine. The image is kept, because it takes a minute to make.
  */
 export async function provideBaseStore(buildah: string): Promise<string> {
   const npm = dirname(dirname(realpathSync(await runCommand('sh', ['-c', 'command -v npm']))));

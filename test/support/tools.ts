@@ -6,9 +6,7 @@ const port = process.env['TOOLS_INSTALLED_AT'];
 // The test command installs tools while tests run; a connection stays open until the installation ends.
 if (port !== undefined) await waitForEnd(Number(port));
 
-/**
- * A `describe` with the paths of its tools. The tests of a missing tool are skipped, with a title that names the tool.
- */
+/** A `describe` with the paths of its tools. The tests of a missing tool are skipped, with a title that names the tool. */
 export function describeWithTools<Name extends ToolName>(
   title: string,
   names: readonly Name[],

@@ -4,8 +4,7 @@ import { createDice } from './dice.ts';
 import type { Plan, PlayedCard } from './plan.ts';
 
 /**
- * Adds a release, a cleaner, limits of requests and several problems. This is separate, so that earlier seeds keep
- * their worlds.
+ * Adds a release, a cleaner, limits of requests and several problems. This is separate, so that earlier seeds keep their worlds.
  */
 export function withFurther(plan: Plan): Plan {
   const dice = createDice(`further ${plan.seed}`);

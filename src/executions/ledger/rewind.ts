@@ -92,8 +92,7 @@ function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
 }
 
 /**
- * The maximum step, because reading a day again costs little. A larger difference means that the clock was completely
- * wrong.
+ * The maximum step, because reading a day again costs little. A larger difference means that the clock was completely wrong.
  */
 const maxMs = 86_400_000;
 /** The stored end of the restore gap until the first round after a restore has found it. */

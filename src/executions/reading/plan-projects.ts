@@ -23,9 +23,8 @@ type ListingInput = {
 };
 
 /**
- * Plans changes for a new list of projects. New projects start at the time of the previous list, and missing projects
- * are put on hold. A new project may be a renamed one, so it starts with the progress of a project that has just
- * disappeared.
+ * Plans changes for a new list of projects. New projects start at the time of the previous list, and missing projects are
+ * put on hold. A new project may be a renamed one, so it starts with the progress of a project that has just disappeared.
  */
 export function planProjects({
   names,

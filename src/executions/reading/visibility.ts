@@ -36,8 +36,7 @@ export type Visibility = ReturnType<typeof createVisibility>;
 
 /**
  * Records reads that were denied, or showed fewer rows than the server counts. One more request per round checks one
- * project: releases up to 3.4.4 omit denied projects without an error, and a short window does not show how much is
- * hidden.
+ * project: releases up to 3.4.4 omit denied projects without an error, and a short window does not show how much is hidden.
  */
 export function createVisibility(ticks: () => number) {
   const history = new Map<string, HiddenHistory>();

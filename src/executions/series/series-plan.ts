@@ -126,9 +126,7 @@ const ofEachProject: readonly Cost[] = [
   [families.projectTotal, triggers.length * endings.length],
 ];
 
-/**
- * Most projects need three histograms. These series are reserved from the start, so that no job loses its slot later.
- */
+/** Most projects need three histograms. These series are reserved from the start, so that no job loses its slot later. */
 const histogramsOfProject = 3;
 const shareOfNodes = 20;
 

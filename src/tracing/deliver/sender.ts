@@ -202,9 +202,7 @@ type OutageOptions = {
   readonly signal: AbortSignal;
 };
 
-/**
- * A series of failed deliveries, with waits between tries. The start and the end of an outage are each reported once.
- */
+/** A series of failed deliveries, with waits between tries. The start and the end of an outage are each reported once. */
 function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) {
   let failing: Failing | undefined;
   let triesInVain = 0;

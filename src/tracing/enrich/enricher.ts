@@ -255,9 +255,7 @@ function createSeal(options: EnricherOptions, { causes, steps }: { causes: Cause
   };
 }
 
-/**
- * Recognizes a failure by its log and chooses the lines to keep. Of a long log, reads the lines of the failed step too.
- */
+/** Recognizes a failure by its log and chooses the lines to keep. Of a long log, reads the lines of the failed step too. */
 function createDiagnose({ client, timeoutMs, diagnoses, logsOf }: EnricherOptions) {
   async function readMore(id: number, cause: FirstCause, logBytes: number): Promise<Read> {
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs });

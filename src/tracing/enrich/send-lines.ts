@@ -59,10 +59,7 @@ type SentLines = {
   readonly done: () => void;
 };
 
-/**
- * Reports whether there is room for log records. Log records may use half of the spool, so that they never displace
- * traces.
- */
+/** Reports whether there is room for log records. Log records may use half of the spool, so that they never displace traces. */
 export async function hasRoomForLogs({ spool, bounds }: Pick<LineSending, 'spool' | 'bounds'>): Promise<boolean> {
   const half = { maxBytes: bounds.maxBytes / 2, maxTraces: bounds.maxTraces / 2 };
   if (await spool.hasRoom(half)) return true;

@@ -174,8 +174,7 @@ export function toQueueOrder(
 }
 
 /**
- * A trace without a request takes milliseconds. With its share of the budget, enrichment sends a request about every
- * second.
+ * A trace without a request takes milliseconds. With its share of the budget, enrichment sends a request about every second.
  */
 const minLatePerQuestion = 20;
 

@@ -41,10 +41,7 @@ export type Outcome = {
 export type Timing = {
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
-  /**
-   * The end in the server's response, usually in whole seconds. The reported end decides which of two spans ended
-   * first.
-   */
+  /** The end in the server's response, usually in whole seconds. The reported end decides which of two spans ended first. */
   readonly reportedEndMs?: number | undefined;
   /** The duration, if it is known to the millisecond. */
   readonly durationMs: number | undefined;

@@ -9,10 +9,7 @@ import type { VirtualTime } from '../virtual-time.ts';
 type KeptLease = Pick<Lease, 'owner' | 'address' | 'epoch'> & { expiresMs: number };
 type Unit = { lease: KeptLease | undefined; lastEpoch: number; commits: number; readonly disk: Disk };
 
-/**
- * A database that several daemons share, with its own clock. It keeps confirmed changes, unless a card drops the
- * newest.
- */
+/** A database that several daemons share, with its own clock. It keeps confirmed changes, unless a card drops the newest. */
 export type Engine = {
   /** Connects one process to the state; the connection can be cut. */
   readonly connect: (replica: Replica, link: Link) => SharedState;
