@@ -6,7 +6,7 @@ const midnightMs = Date.UTC(2026, 0, 15);
 const clockOf = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
 describe('executions/activities', () => {
-  it('gives each project its own time of day for comparisons, and the same time after every start', () => {
+  it('gives each project its own time of day for recounts', () => {
     expect(['pay', 'stock', 'a', ''].map((name) => clockOf(toOffsetMs(name)))).toEqual([
       '06:46:00',
       '11:48:38',
@@ -18,7 +18,7 @@ describe('executions/activities', () => {
     expect(names.filter((name) => toOffsetMs(name) >= dayMs)).toEqual([]);
   });
 
-  it('compares the last day of a new project within an hour, at the time of day of that project', () => {
+  it('compares the last day of a new project within an hour', () => {
     const due = (nowMs: number): string => {
       const activities = createActivities();
       activities.note('pay', {}, nowMs);
@@ -41,7 +41,7 @@ describe('executions/activities', () => {
     });
   });
 
-  it('changes the given fields, keeps the rest, and removes deleted projects', () => {
+  it('changes only the given fields', () => {
     const activities = createActivities();
     activities.note('pay', { readAtMs: 7, isDayLong: true }, midnightMs);
     activities.note('pay', { activeUntilMs: 9 }, midnightMs + dayMs);
@@ -56,7 +56,7 @@ describe('executions/activities', () => {
     expect(activities.all.size).toBe(0);
   });
 
-  it('leaves no due time in the future after the clock was set back', () => {
+  it('moves due times when the clock is set back', () => {
     const activities = createActivities();
     const laterMs = midnightMs + 30 * dayMs;
     const ahead = { activeUntilMs: laterMs, readAtMs: laterMs, nextDayMs: laterMs, unshownSinceMs: laterMs };
@@ -74,7 +74,7 @@ describe('executions/activities', () => {
     expect(activities.all.get('before')).toEqual({ ...before, isDayLong: false });
   });
 
-  it('keeps how long projects have waited after the clock was set back', () => {
+  it('keeps the order of waiting projects when the clock is set back', () => {
     const activities = createActivities();
     const laterMs = midnightMs + 2 * hourMs;
     for (const [project, readAtMs] of Object.entries({ pay: laterMs - 5000, shop: laterMs, hr: laterMs - 500_000 }))

@@ -5,7 +5,7 @@ import { createActivityHint } from '../../src/executions/reading/activity-hint.t
 import { createFakeApi, refusal } from './fake-api.ts';
 
 describe('executions/activity-hint', () => {
-  it('searches when more executions ended than are known, until every one is found', async () => {
+  it('searches until every missing execution is found', async () => {
     const { hint, check } = createScene();
     await check({ total: 5, known: 5 });
     expect(hint.searchedSinceMs()).toBeUndefined();
@@ -39,7 +39,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBe(2 * roundMs);
   });
 
-  it('searches for a run that ended during a search, even if another read found the run that caused the search', async () => {
+  it('searches for a run that ended during a search', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 1 });
     readAll();
@@ -52,7 +52,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBe(4 * roundMs);
   });
 
-  it('does not wait for projects that are never read', async () => {
+  it('ignores projects that are never read', async () => {
     const { hint, check, read, readAll } = createScene();
     read('left out');
     await check({ total: 1 });
@@ -61,7 +61,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeUndefined();
   });
 
-  it('finds out how many executions of the total cannot be read, and searches again only if the total changes', async () => {
+  it('searches once for executions that cannot be read', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 9, known: 2 });
     readAll();
@@ -121,7 +121,7 @@ describe('executions/activity-hint', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('requests the total once a minute from a server with a thousand projects', async () => {
+  it('requests the total once a minute with a thousand projects', async () => {
     const { check, asked } = createScene(Array.from({ length: 1000 }, (_, index) => `p${index}`));
     await check({});
     await check({ afterMs: 59_999 });
@@ -130,7 +130,7 @@ describe('executions/activity-hint', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('requests no total if all projects are read anyway', async () => {
+  it('requests no total if all projects were read', async () => {
     const { check, asked, readNext } = createScene();
     readNext();
     await check({ total: 5 });
@@ -156,7 +156,7 @@ const minuteMs = 60_000;
 
 type Given = {
   readonly total?: number;
-  /** The number of unknown executions that ended before the search began; if absent, all of them. */
+  /** The number of unknown executions from before the search; all by default. */
   readonly before?: number;
   readonly known?: number;
   readonly refused?: ErrorKind;
@@ -198,7 +198,7 @@ function createScene(projects = ['pay', 'stock']) {
       activities.rewind(nowMs);
       hint.rewind();
     },
-    /** The next round reads these executions before the hint is requested. */
+    /** The next round reads these executions first. */
     readNext: () => {
       for (const project of projects) activities.note(project, { readAtMs: nowMs + roundMs }, nowMs);
     },

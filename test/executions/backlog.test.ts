@@ -16,14 +16,14 @@ describe('executions/backlog', () => {
     expect(toText(withNewestRead(scanned(100), window(80, 200), []))).toBe('200');
   });
 
-  it('keeps the unread rest of a read that reached the present, and treats newer times as read', () => {
+  it('keeps the unread rest of a read', () => {
     const state = withNewestRead(scanned(100), window(80, 200), [window(80, 150)]);
     expect(toText(state)).toBe('100 ahead 200 but 80-150');
     expect(readThroughMs(state)).toBe(200);
     expect(toText(withNewestRead(state, window(180, 300), []))).toBe('100 ahead 300 but 80-150');
   });
 
-  it('does not change while the read of an overlap is incomplete, and keeps the start of the next read', () => {
+  it('does not change while an overlap is partly read', () => {
     const first = withNewestReadBehind(behind(100, 200, [window(101, 150)]), window(80, 300), {
       rest: [window(80, 250)],
       sinceMs: 80,
@@ -36,13 +36,13 @@ describe('executions/backlog', () => {
     expect(withNewestRead(second, window(80, 500), []).againFromMs).toBeUndefined();
   });
 
-  it('repeats no read if each round has read its whole overlap', () => {
+  it('repeats no complete read of an overlap', () => {
     const state = behind(100, 200, [window(20, 50)]);
     const read = { rest: [window(20, 30)], sinceMs: 80, newFromMs: 201 };
     expect(withNewestReadBehind(state, window(80, 300), read).againFromMs).toBeUndefined();
   });
 
-  it('requests no window that ends before it begins', () => {
+  it('has no window that ends before it begins', () => {
     const state = behind(100, 200, [window(150, 190)]);
     const read = { rest: [window(80, 140)], sinceMs: 80, newFromMs: 201 };
     expect(toText(withNewestReadBehind(state, window(80, 300), read))).toBe('300');
@@ -63,7 +63,7 @@ describe('executions/backlog', () => {
     expect(toText(withNewestRead(state, window(80, 300), []))).toBe('300');
   });
 
-  it('joins windows that overlap, but not windows that only touch', () => {
+  it('joins windows that overlap', () => {
     const state = withNewestRead(scanned(100), window(100, 200), [
       window(100, 120),
       window(121, 140),

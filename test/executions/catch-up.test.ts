@@ -6,7 +6,7 @@ import { createActivities } from '../../src/executions/reading/activities.ts';
 import { nothingRead } from '../../src/executions/reading/take-in.ts';
 
 describe('executions/catch-up', () => {
-  it('reads all projects in time, the project that was read longest ago first, even if a round has little time', async () => {
+  it('reads the project first that was read longest ago', async () => {
     const scene = createScene({ pay: 5, stock: 3, ship: 9 });
     for (let round = 0; round < 5; round += 1) await scene.round(1);
     expect(scene.served).toEqual(['ship', 'pay', 'stock', 'ship', 'pay']);
@@ -50,7 +50,7 @@ function createScene(turns: Readonly<Record<string, number>>, { isStuck = false 
     round: async (room: number) => {
       left = room;
       await readPast({
-        // This cast is safe: this test sends no request.
+        // This cast is safe: the test sends no request.
         api: () => ({}) as Api,
         nowMs: 1000,
         mayGoOn: () => left > 0,
@@ -61,7 +61,7 @@ function createScene(turns: Readonly<Record<string, number>>, { isStuck = false 
   };
 }
 
-/** The state of a project whose backlog needs this many turns; a longer backlog begins earlier. */
+/** The state of a project whose backlog needs this many turns. */
 function toBehind(project: string, left: number): ProjectState {
   const state = { ...toNewProject(project, 0), scannedThroughMs: 900 };
   if (left <= 0) return state;

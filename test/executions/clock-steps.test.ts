@@ -53,30 +53,27 @@ describe('executions when the clock of the server steps', () => {
     expect(await toAhead(ledger)).toEqual([]);
   });
 
-  it.each([30 * dayMs, -3 * dayMs])(
-    'counts executions during and after ten minutes in which a clock is %i ms off',
-    async (offMs) => {
-      const { control, finish, counted, rounds, round, restart, told, nowMs, job } = await play();
-      await rounds(2);
-      for (let count = 0; count < 3; count += 1) finish('pay');
+  it.each([30 * dayMs, -3 * dayMs])('counts executions while a clock is %i ms wrong', async (offMs) => {
+    const { control, finish, counted, rounds, round, restart, told, nowMs, job } = await play();
+    await rounds(2);
+    for (let count = 0; count < 3; count += 1) finish('pay');
+    await rounds(12);
+    control.setClockSkew(offMs);
+    for (let count = 0; count < 40; count += 1) await round();
+    const times = { startedAtMs: nowMs() - 2000, endedAtMs: nowMs(), skewMs: offMs };
+    for (let count = 0; count < 3; count += 1) control.addFinished('pay', { jobId: job, ...times });
+    for (let count = 0; count < 40; count += 1) await round();
+    control.setClockSkew(0);
+    for (const isRestarted of [false, true]) {
+      if (isRestarted) restart();
+      finish('pay');
       await rounds(12);
-      control.setClockSkew(offMs);
-      for (let count = 0; count < 40; count += 1) await round();
-      const times = { startedAtMs: nowMs() - 2000, endedAtMs: nowMs(), skewMs: offMs };
-      for (let count = 0; count < 3; count += 1) control.addFinished('pay', { jobId: job, ...times });
-      for (let count = 0; count < 40; count += 1) await round();
-      control.setClockSkew(0);
-      for (const isRestarted of [false, true]) {
-        if (isRestarted) restart();
-        finish('pay');
-        await rounds(12);
-      }
-      expect(counted()).toEqual(['pay settle succeeded 8']);
-      expect(told.filter((what) => what.startsWith('imported') || what === 'epoch 2')).toEqual([]);
-    },
-  );
+    }
+    expect(counted()).toEqual(['pay settle succeeded 8']);
+    expect(told.filter((what) => what.startsWith('imported') || what === 'epoch 2')).toEqual([]);
+  });
 
-  it('continues to count after a run with a future start, even if an earlier release stored the hour of this start', async () => {
+  it('continues to count after a run with a future start', async () => {
     const { simulator, finish, counted, rounds, restart, nowMs, ledger, told } = await play();
     await rounds(2);
     const ahead = { startedAtMs: nowMs() + 3 * dayMs };
@@ -110,7 +107,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions dated days ahead in the first rounds if the clock was corrected while the exporter was stopped', async () => {
+  it('counts future-dated executions if the clock was corrected during a stop', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(3 * dayMs);
@@ -124,7 +121,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts runs of a member whose clock is days behind after one of its runs was seen running, but counts no imports', async () => {
+  it('counts runs of a member whose clock is days behind', async () => {
     const { control, finish, counted, rounds, round, pass, told, nowMs, restart, imports } = await play();
     await rounds(12);
     pass(4 * dayMs);
@@ -153,7 +150,7 @@ describe('executions when the clock of the server steps', () => {
     expect(imports()).toBeUndefined();
   });
 
-  it('counts many future-dated executions in one round after the clock was set back', async () => {
+  it('counts many future-dated executions in one round', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -164,7 +161,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1200']);
   });
 
-  it('counts future-dated executions within a round if the clock was corrected before the server returned', async () => {
+  it('counts future-dated executions if the clock was corrected during an outage', async () => {
     const { control, finish, counted, rounds, restart } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -175,7 +172,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions that ended while the exporter was stopped, after a fast clock was corrected', async () => {
+  it('counts executions of a stop after a fast clock was corrected', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -189,7 +186,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions that a fast clock dated after the last read, if the clock was corrected while the exporter was stopped', async () => {
+  it('counts executions that a fast clock dated after the last read', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);
@@ -203,7 +200,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('skips nothing after a short outage during which the clock was set ahead', async () => {
+  it('skips nothing if the clock is set ahead during a short outage', async () => {
     const { control, finish, counted, rounds, pass, told } = await play({
       settings: { catchUpLimitMs: 12 * minuteMs },
     });
@@ -216,7 +213,7 @@ describe('executions when the clock of the server steps', () => {
     expect(told.filter((line) => line.startsWith('skipped'))).toEqual([]);
   });
 
-  it('counts an execution that a slow clock dated days ago, even if the disk was full until the clock was corrected', async () => {
+  it('counts an execution that a slow clock dated days ago despite a full disk', async () => {
     const { disk, control, finish, counted, rounds, round } = await playOnDisk();
     await rounds(12);
     finish('pay');
@@ -247,7 +244,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts future-dated executions if a forward step of the clock was undone before the exporter accepted the step', async () => {
+  it('counts future-dated executions if the clock was soon set back', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(12);
     control.setClockSkew(120 * minuteMs);
@@ -258,7 +255,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions of a member whose clock is a month ahead if only one response came from this member', async () => {
+  it('counts executions of a member whose clock is a month ahead', async () => {
     let isAhead = false;
     const played = await play({
       onRequest: ({ path }) => played.control.setClockSkew(isAhead && path.endsWith('/running') ? 30 * dayMs : 0),
@@ -274,7 +271,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts an execution that becomes visible after the clock was set ahead', async () => {
+  it('counts an execution that is visible only after the clock was set ahead', async () => {
     const { control, job, counted, rounds, nowMs } = await play();
     await rounds(12);
     const endedAtMs = nowMs() - 1000;
@@ -285,7 +282,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('continues to sweep and compare projects after a clock that was a month ahead is corrected', async () => {
+  it('continues to read projects after a clock a month ahead is corrected', async () => {
     let asked = 0;
     const { control, finish, counted, rounds, round, nowMs } = await play({
       onRequest: () => {
@@ -314,7 +311,7 @@ describe('executions when the clock of the server steps', () => {
     [60_000 * dayMs, -5000 * dayMs],
     [-5000 * dayMs, 60_000 * dayMs],
     [40_000 * dayMs, -40_000 * dayMs],
-  ])('counts in time behind a proxy whose dates are first %d ms and then %d ms off', async (offMs, thenMs) => {
+  ])('counts in time behind a proxy with dates %d ms, then %d ms wrong', async (offMs, thenMs) => {
     const ends = Array.from({ length: 200 }, (_, index) => startMs + 7000 + index * 15_000);
     const scene = createTimedScene({ answerMs: () => 20, ends: new Map([['pay', ends]]), active: ['pay'] });
     scene.setDates(offMs);
@@ -331,7 +328,7 @@ describe('executions when the clock of the server steps', () => {
   });
 });
 
-/** Stored times in the future, without the time that the clock had reached: executions up to that time may still be found. */
+/** Stored times in the future, without the time that the clock had reached. */
 async function toAhead(ledger: Played['ledger']): Promise<string[]> {
   const nextYear = /"(?!reachedMs)\w+Ms":17(69|[7-9]\d)\d{9}/g;
   const documents = await ledger.load('upstream');

@@ -7,7 +7,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 import { play } from './play.ts';
 
 describe('executions/counting', () => {
-  it('publishes each project after a restore as soon as this project has been read again', async () => {
+  it('publishes each project after a restore once it was read again', async () => {
     const { control, finish, counted, rounds, round, restart } = await play();
     control.createProject('shop');
     await rounds(2);
@@ -23,7 +23,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1', 'shop  succeeded 1']);
   });
 
-  it('publishes no value that could not be stored while the disk is full, and loses no value', async () => {
+  it('publishes no value that could not be stored', async () => {
     let isFull = false;
     const keepBy = (ledger: Ledger): Ledger => ({
       ...ledger,
@@ -67,7 +67,7 @@ describe('executions/counting', () => {
     expect(visibility().history).toEqual([]);
   });
 
-  it('counts executions without a start, but no duration for them, and skips only unreadable rows', async () => {
+  it('counts executions without a start', async () => {
     const { control, finish, counted, rounds, nowMs, told, shown, lag } = await play();
     await rounds(2);
     const ended = JSON.stringify({ unixtime: nowMs() });
@@ -113,7 +113,7 @@ describe('executions/counting', () => {
     expect(shown('automation_job_last_end_timestamp_seconds')).toEqual([]);
   });
 
-  it('counts an execution without a start once, even if its start appears later', async () => {
+  it('counts an execution once whose start appears later', async () => {
     const { control, counted, rounds, nowMs, told } = await play();
     await rounds(2);
     const list = (started: string): string =>
@@ -129,7 +129,7 @@ describe('executions/counting', () => {
     expect(told).toEqual(['unmeasured no_start 1']);
   });
 
-  it('shows new series as 0 while the disk is full, and their values afterwards', async () => {
+  it('shows new series as 0 while the disk is full', async () => {
     let isFull = false;
     const keepBy = (ledger: Ledger): Ledger => ({
       ...ledger,
@@ -166,12 +166,12 @@ describe('executions/counting', () => {
     expect(series()).toBe(4);
     finish('pay');
     await rounds(10);
-    // In addition, there are seven counters, five samples of a histogram, a counter of nodes, 14 facts of the job, and seven
-    // counters of triggers.
+    // Other series: seven counters, five samples of a histogram, a counter of nodes, 14 facts of the job, and seven counters of
+    // triggers.
     expect(series()).toBe(4 + 7 + 5 + 1 + 14 + 7);
   });
 
-  it('continues the values of an older state, and starts missing values at 0', async () => {
+  it('continues the values of an older state', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart, shown } = await play({
       keepBy: () => ledger,
@@ -197,7 +197,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('counts imported rows separately, never in the total', async () => {
+  it('counts imported rows separately', async () => {
     const { finish, counted, rounds, told } = await play({ settings: { backfillMs: 5 * dayMs } });
     finish('pay');
     await rounds(10);
@@ -207,13 +207,13 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('does not treat executions that were imported yesterday, newest first, as a new database', async () => {
+  it('does not treat imported executions as a new database', async () => {
     const { control, finish, counted, rounds, told, nowMs } = await play({ settings: { backfillMs: 7 * dayMs } });
     finish('pay', { agoMs: 5 * dayMs });
     await rounds(10);
     finish('pay', { agoMs: hourMs });
     control.addFinished('pay', { startedAtMs: nowMs() - 26 * hourMs, endedAtMs: nowMs() - 20 * hourMs });
-    // While an execution is running all the time, the past is compared hour by hour.
+    // A running execution is always shown, so the past is compared hour by hour.
     for (let count = 0; count < 65; count += 1) {
       finish('pay');
       await rounds(1, 60_000);
@@ -233,7 +233,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('starts an epoch if ids start again, and continues to count', async () => {
+  it('starts an epoch if ids start again', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     for (let count = 0; count < 5; count += 1) finish('pay');
@@ -245,7 +245,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 6']);
   });
 
-  it('starts only one epoch when a new database uses the ids again', async () => {
+  it('starts only one epoch for a new database', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     for (let count = 0; count < 5; count += 1) finish('pay');
@@ -260,7 +260,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 9']);
   });
 
-  it('publishes a new series as 0 first, and its value later, even over a restart', async () => {
+  it('publishes a new series as 0 first', async () => {
     const { finish, counted, rounds, restart, shown } = await play({ settings: { holdNewSeriesMs: 60_000 } });
     await rounds(2);
     finish('pay');
@@ -285,7 +285,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay __deleted__ succeeded 1']);
   });
 
-  it('keeps counts and sums when bucket bounds change, resets the buckets, and logs it', async () => {
+  it('resets only the buckets when their bounds change', async () => {
     const { finish, rounds, restart, shown, told } = await play();
     await rounds(2);
     finish('pay');
@@ -306,7 +306,7 @@ describe('executions/counting', () => {
     expect(told).toEqual(['duration histograms were reset because their bucket bounds changed']);
   });
 
-  it('adds up two jobs with the same group and name, and logs it', async () => {
+  it('adds up two jobs with the same group and name', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     const twin = control.createJob('pay', { name: 'settle', group: 'nightly' }, twinId);
@@ -317,7 +317,7 @@ describe('executions/counting', () => {
     expect(told).toEqual(['dropped merged 1']);
   });
 
-  it('publishes no series of running executions if only the list of running executions fails, and continues to count', async () => {
+  it('continues to count while the list of running executions fails', async () => {
     const { control, finish, counted, round, shown } = await play();
     await round();
     control.addFault({ kind: 'status', path: '/executions/running', status: 500 });
@@ -336,7 +336,7 @@ describe('executions/counting', () => {
     expect(shown('automation_executions_running')).toEqual([]);
   });
 
-  it('counts on the oldest servers, whose responses have no totals and no time', async () => {
+  it('counts on the oldest servers, without totals and times', async () => {
     const { finish, counted, rounds, simulator } = await play({ apiVersion: 14, clientVersion: 14 });
     await rounds(2);
     finish('pay');

@@ -4,7 +4,7 @@ import { isSoundDocument } from '../../src/executions/ledger/document-shapes.ts'
 const cell = { kind: 'runs', labels: ['pay', '', 'settle'], count: 3, isReleased: true };
 
 describe('executions/document-shapes', () => {
-  it('accepts all kinds of documents as they are stored, also those of other rooms', () => {
+  it('accepts all kinds of stored documents', () => {
     const run = {
       id: 7,
       project: 'pay',

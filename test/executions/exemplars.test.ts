@@ -11,7 +11,7 @@ describe('executions/exemplars', () => {
     expect(show([ended(1, 2), ended(2, 9), ended(3, 3)])).toEqual(['-', 't2 9', '-']);
   });
 
-  it('replaces the run of an exemplar by a faster run after an hour', () => {
+  it('replaces an exemplar by a faster run after an hour', () => {
     expect(show([ended(1, 9), ended(2, 3, { atMs: 2 * hour })])).toEqual(['-', 't2 3', '-']);
   });
 
@@ -22,7 +22,7 @@ describe('executions/exemplars', () => {
     },
   );
 
-  it('never uses an exemplar that is not newer than the previous exemplar', () => {
+  it('never uses an exemplar older than the previous one', () => {
     const status = 'failed';
     const runs = [ended(1, 2, { status, atMs: hour }), ended(2, 9, { status, atMs: hour })];
     expect(show(runs, cellOf(status))).toEqual(['-', 't1 2', '-']);
@@ -34,11 +34,11 @@ describe('executions/exemplars', () => {
     expect(show(runs, cellOf(status))).toEqual(['-', 't2 9', '-']);
   });
 
-  it('puts a duration at a bound into the bucket below, and a duration above all bounds into the last bucket', () => {
+  it('puts a duration at a bound into the bucket below', () => {
     expect(show([ended(1, 1), ended(2, 10), ended(3, 10.001)])).toEqual(['t1 1', 't2 10', 't3 10.001']);
   });
 
-  it('shows the exemplars of jobs without their own duration series at the series that counts all other jobs', () => {
+  it('shows the exemplars of other jobs at `__other__`', () => {
     const others = cellOf('succeeded', ['pay', '', '__other__']);
     expect(show([ended(1, 2)], others, [others])).toEqual(['-', 't1 2', '-']);
   });
@@ -47,7 +47,7 @@ describe('executions/exemplars', () => {
     expect(show([ended(1, 2)], { ...cellOf('succeeded'), buckets: [0, 0, 1] })).toEqual(['-', '-', '-']);
   });
 
-  it('leaves out runs that were not counted, and runs that ended before the process started', () => {
+  it('omits runs from before the process started', () => {
     const runs = [ended(1, -2), { ...ended(2, 2), run: { ...ended(2, 2).run, project: 'gone' } }];
     expect(show(runs)).toEqual([]);
   });
@@ -55,7 +55,7 @@ describe('executions/exemplars', () => {
 
 type Given = { readonly status?: 'succeeded' | 'failed' | 'timedout' | 'other'; readonly atMs?: number };
 
-/** A run of this many seconds, which ends at the time of its id unless given. */
+/** A run of this many seconds, which by default ends at the time of its id. */
 function ended(id: number, seconds: number, { status = 'succeeded', atMs = id }: Given = {}): TracedRun {
   const endedAtMs = 1_700_000_000_000 + atMs;
   const times = { startedAtMs: endedAtMs - seconds * 1000, endedAtMs };

@@ -47,7 +47,7 @@ describe('executions/failures', () => {
     expect((await ledger.load('prod')).filter(({ kind }) => kind === 'failure')).toEqual([]);
   });
 
-  it('after a restore, does not count a failure again that was counted before the backup', async () => {
+  it('does not count a failure again after a restore', async () => {
     const { open, commit } = await setScene();
     const before = await open();
     await commit(before.failures.expect('pay', run));
@@ -60,7 +60,7 @@ describe('executions/failures', () => {
     expect(totalsLater()).toEqual(totals());
   });
 
-  it('counts failures later if the transaction that counts them failed, for example on a full disk', async () => {
+  it('counts failures later if their transaction failed', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures, totals, count } = await open();
     await commit(failures.expect('pay', run, 'work'));
@@ -86,7 +86,7 @@ describe('executions/failures', () => {
     expect(totals()).toEqual(['failures pay//__other__/work 1']);
   });
 
-  it('counts runs without a job, and jobs with a slot, under their own names', async () => {
+  it('counts ad hoc runs and jobs with a slot separately', async () => {
     const { open, commit } = await setScene();
     const { failures, totals, count } = await open();
     await commit(failures.expect('pay', someRun({ id: 2, status: 'failed', job: undefined }), 'work'));
@@ -94,7 +94,7 @@ describe('executions/failures', () => {
     expect(totals()).toEqual(['failures pay///work 1']);
   });
 
-  it('lists the projects that are behind after a restore, until the failures that were pending in the backup are counted', async () => {
+  it('lists projects with pending failures after a restore', async () => {
     const { open, commit } = await setScene();
     const copied = await open();
     await commit(copied.failures.expect('pay', run));
@@ -110,7 +110,7 @@ describe('executions/failures', () => {
   it.each([
     ['in the same round', false],
     ['in an earlier round', true],
-  ])('publishes a restored total at once, if a later failure was counted %s', async (_when, isEarlier) => {
+  ])('publishes a restored total at once if a failure was counted %s', async (_when, isEarlier) => {
     const { open, commit } = await setScene();
     const { failures, held, totals, count } = await open();
     let isInGap = true;
@@ -126,7 +126,7 @@ describe('executions/failures', () => {
     expect(held()).toBe(0);
   });
 
-  it('still lists a project as behind after a restart', async () => {
+  it('lists a project with pending failures after a restart', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures } = await open();
     failures.follow(() => true);
@@ -137,7 +137,7 @@ describe('executions/failures', () => {
     expect((await open()).failures.behind()).toEqual(new Set(['pay']));
   });
 
-  it("keeps the class of a job's last failure, which is not new any more if an older failure with the same lines becomes known", async () => {
+  it('keeps the class of the last failure when an older one becomes known', async () => {
     const { open, commit } = await setScene();
     const { failures, facts, count } = await open();
     const [older, newest] = [someRun({ id: 3, status: 'failed' }), someRun({ id: 4, status: 'failed' })];

@@ -28,7 +28,7 @@ export function createFakeApi(answer: (question: Question) => unknown) {
     }),
     supports: async () => true,
   };
-  // This cast is safe: the rooms under test ask nothing else.
+  // This cast is safe: tests use only this part.
   return { api: api as unknown as Api, asked };
 }
 

@@ -25,7 +25,7 @@ const defaults: SeriesRules = {
 };
 
 describe('executions/fit-series', () => {
-  it('shows every counter and fact of 5,000 failing jobs by default, and the durations of 200 jobs', async () => {
+  it('shows 5,000 failing jobs by default', async () => {
     const { take, shown, bounded } = await setUp(defaults);
     const jobs = Array.from({ length: 5000 }, (_, index) => `job ${index}`);
     await take(jobs.map((name, index) => run(name, 2 * index + 1, { status: 'failed', failedNodes: ['web01'] })));
@@ -40,7 +40,7 @@ describe('executions/fit-series', () => {
     expect(shown('automation_execution_duration_seconds', '__other__",status="failed"} 4800')).toHaveLength(1);
   }, 60_000);
 
-  it('counts the remaining jobs together, and reports how many jobs have no series of their own and why', async () => {
+  it('counts the remaining jobs together', async () => {
     const { take, shown, room } = await setUp({ ...defaults, cap: 2 });
     await take([run('a', 1), run('b', 2), run('c', 3), run('d', 4), run('d', 5)]);
     expect(shown('automation_executions_total', 'status="succeeded"').map(shorten)).toEqual([
@@ -53,7 +53,7 @@ describe('executions/fit-series', () => {
     expect(room().missing()).toBe(56);
   });
 
-  it('removes complete slots, starting with the job whose last run is the oldest, also after a restart', async () => {
+  it('removes the job with the oldest last run first', async () => {
     const { take, shown, room, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2), run('c', 3)]);
     await take([run('a', 4)]);
@@ -94,7 +94,7 @@ describe('executions/fit-series', () => {
     expect(room().leftOut()).toMatchObject({ jobs: 0, limitedBy: undefined });
   });
 
-  it('removes the slot of a deleted job first, although the job ran last', async () => {
+  it('removes the slot of a deleted job first', async () => {
     const { take, leave, shown, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2), run('c', 3)]);
     await leave('c');
@@ -103,7 +103,7 @@ describe('executions/fit-series', () => {
     expect(shown('automation_executions_total', 'status="succeeded"').map(shorten)).toEqual(['a 1', 'b 1']);
   });
 
-  it('removes the durations of the job with the oldest last run first, and counts these durations with those of other jobs', async () => {
+  it('removes the durations of the job with the oldest last run first', async () => {
     const { take, shown, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2)]);
     await restart({ ...defaults, detail: 1 });
@@ -118,7 +118,7 @@ describe('executions/fit-series', () => {
     expect(counts()).toEqual(['__other__ 1', 'a 2', 'b 1']);
   });
 
-  it('removes the slots of the nodes with the fewest failures first, and counts the failures of these nodes together', async () => {
+  it('removes the nodes with the fewest failures first', async () => {
     const { take, shown, restart } = await setUp(defaults);
     const nodes = () => shown('automation_node_failures_total').map((line) => line.replace(/.*node="(.*)"} /, '$1 '));
     await take([run('a', 1, { failedNodes: ['web01', 'web02'] }), run('a', 2, { failedNodes: ['web02'] })]);
@@ -128,7 +128,7 @@ describe('executions/fit-series', () => {
     expect(nodes()).toEqual(['__other__ 1', 'web02 2']);
   });
 
-  it('shows all series of some jobs and counts the other jobs together if the limit is small', async () => {
+  it('shows all series of some jobs if the limit is small', async () => {
     const { take, bounded, shown, room } = await setUp({ ...defaults, maxSeries: 1000 });
     const jobs = Array.from({ length: 100 }, (_, index) => `job ${index}`);
     await take(jobs.map((name, index) => run(name, 2 * index + 1, { status: 'failed', failedNodes: ['web01'] })));
@@ -143,7 +143,7 @@ describe('executions/fit-series', () => {
     expect(room().leftOut()).toMatchObject({ jobs: 100 - own, limitedBy: 'collectors.executions.max_series' });
   });
 
-  it('names the limit of series instead of the limit of jobs if jobs lack only their series of durations', async () => {
+  it('names the limit that hides durations', async () => {
     const { take, room } = await setUp({ ...defaults, cap: 15, maxSeries: 1000 });
     await take(Array.from({ length: 15 }, (_, index) => run(`job ${index}`, index + 1)));
     const { durations, ...rest } = room().leftOut();

@@ -11,7 +11,7 @@ const laterMs = 1_000_000_000;
 const labels = { project: 'pay', group: 'nightly', name: 'settle' };
 
 describe('executions/job-facts', () => {
-  it('keeps a success as the last success if an earlier failure becomes visible later', () => {
+  it('keeps the last success when an earlier failure becomes known', () => {
     const failed = run(2, 20, 'failed');
     expect(factsOf([failed, run(1, 10, 'succeeded')])).toMatchObject({
       lastSuccessMs: 10_000,
@@ -23,7 +23,7 @@ describe('executions/job-facts', () => {
     });
   });
 
-  it('keeps a failure as the last failure, although it becomes visible after a later success', () => {
+  it('keeps a failure that becomes known after a later success', () => {
     expect(factsOf([run(2, 20, 'succeeded'), run(1, 10, 'failed')])).toMatchObject({
       lastId: 2,
       lastFailedId: 1,
@@ -32,7 +32,7 @@ describe('executions/job-facts', () => {
     });
   });
 
-  it('counts only the failures that ended after a success, even if the success becomes known late', () => {
+  it('counts only failures after the last success', () => {
     const runs = [run(1, 10, 'failed'), run(2, 20, 'failed'), run(4, 40, 'failed'), run(3, 30, 'succeeded')];
     expect(factsOf(runs)?.consecutiveFailures).toBe(1);
   });
@@ -43,18 +43,18 @@ describe('executions/job-facts', () => {
     expect(factsOf([long, none])).toMatchObject({ lastDurationMs: 0, lastDurationOfMs: 20_000 });
   });
 
-  it('uses the latest start, even if another run ended last', () => {
+  it('uses the latest start of a job', () => {
     const long = someRun({ id: 1, startedAtMs: 1000, endedAtMs: 90_000 });
     const short = someRun({ id: 2, startedAtMs: 50_000, endedAtMs: 60_000 });
     expect(factsOf([long, short])).toMatchObject({ lastStartMs: 50_000, lastEndMs: 90_000, lastDurationMs: 89_000 });
   });
 
-  it('uses the duration of the newest run that has a duration', () => {
+  it('uses the newest known duration', () => {
     const negative = someRun({ id: 3, startedAtMs: 40_000, endedAtMs: 30_000 });
     expect(factsOf([run(1, 10), negative, run(2, 20)])).toMatchObject({ lastEndMs: 30_000, lastDurationOfMs: 20_000 });
   });
 
-  it('has the same result for any order in which runs become known', () => {
+  it('has the same result for any order of runs', () => {
     const anyRun = fc.record({ end: fc.integer({ min: 1, max: 30 }), status: fc.constantFrom(...statuses) });
     fc.assert(
       fc.property(fc.array(anyRun, { minLength: 1, maxLength: 12 }), fc.infiniteStream(fc.nat()), (given, random) => {
@@ -62,7 +62,7 @@ describe('executions/job-facts', () => {
         const mixed = runs.toSorted(() => ((random.next().value ?? 0) % 3) - 1);
         const unlike = new Set(given.map(({ end }) => end)).size < given.length;
         fc.pre(!unlike);
-        // Changes of durations or results are found in the order of ends, so runs that become visible late are ignored.
+        // Late runs are ignored in the search for changes.
         const toOthers = (facts: JobFacts | undefined) => ({ ...facts, drift: undefined, flakiness: undefined });
         const inOrder = factsOf(runs.toSorted((one, other) => one.endedAtMs - other.endedAtMs));
         expect(toOthers(factsOf(mixed))).toEqual(toOthers(inOrder));
@@ -70,7 +70,7 @@ describe('executions/job-facts', () => {
     );
   });
 
-  it('keeps failures without a known end until a success is newer than all failures', () => {
+  it('keeps failures without a known end until a success', () => {
     const before: JobFacts = {
       ...labels,
       jobId: 'a-1',
@@ -110,14 +110,14 @@ describe('executions/job-facts', () => {
     expect(toFacts(labels, run(2, 100, 'failed'), ahead, 101_000)).toMatchObject({ lastFailedId: 2 });
   });
 
-  it('does not use a start that is after the end as the last start', () => {
+  it('ignores a start after the end', () => {
     const never = someRun({ id: 2, startedAtMs: 9_000_000, endedAtMs: 20_000 });
     expect(factsOf([someRun({ id: 1, startedAtMs: 1000, endedAtMs: 9000 }), never])).toMatchObject({
       lastStartMs: 1000,
     });
   });
 
-  it('continues to count failures beyond the number of stored ends', () => {
+  it('counts more failures than stored ends', () => {
     const runs = Array.from({ length: 100 }, (_, index) => run(index + 1, index + 1, 'failed'));
     const facts = factsOf(runs);
     expect(facts?.consecutiveFailures).toBe(100);
@@ -145,16 +145,16 @@ function toDuration(seconds: readonly number[], averageDurationMs?: number): num
   return toTypicalDuration({ cells: new Map() }, facts, []);
 }
 
-it('uses the duration that 75 % of the last twenty successes did not exceed, because older runs may have been faster', () => {
+it('uses the duration that 75 % of the last successes did not exceed', () => {
   const quick = Array.from({ length: 100 }, () => 60);
   expect(toDuration(quick)).toBe(60_000);
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 100 + index)])).toBe(114_000);
-  // The change is too small to be lasting; a lasting change would remove the earlier durations.
+  // The change is too small to remove the earlier durations.
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 61 + index / 10)])).toBe(62_400);
   expect(toDuration([60, 60, 60], 90_000)).toBe(90_000);
 });
 
-it('is computed from the buckets if the last durations are not kept', () => {
+it('is computed from buckets without stored durations', () => {
   const cell = {
     kind: 'durations',
     labels: ['pay', '', 'settle', 'succeeded'],
@@ -192,7 +192,7 @@ describe('executions/counting/flaky', () => {
     ['swswswsws', false],
     ['sfsfsssssssss', true],
     ['sfsfsssssssssss', false],
-  ] as const)('classifies a job with the results %s as flaky: %s', (marks, isFlaky) => {
+  ] as const)('finds that results change often in %s: %s', (marks, isFlaky) => {
     expect(play(marks)?.isFlaky).toBe(isFlaky);
   });
 });

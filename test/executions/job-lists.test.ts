@@ -13,7 +13,7 @@ import { someRun } from './some-execution.ts';
 const laterMs = 1_000_000_000_000;
 
 describe('executions/job-lists', () => {
-  it('hides the last values of a deleted job, and keeps its counters for thirty days', async () => {
+  it('keeps only the counters of a deleted job', async () => {
     const { control, job, fail, counted, failures, rounds, finish } = await play();
     fail(job);
     await rounds(6);
@@ -46,7 +46,7 @@ describe('executions/job-lists', () => {
     expect(failures()).toEqual(['pay out 1']);
   });
 
-  it('publishes the last values of a job again when it returns to the list', async () => {
+  it('publishes the last values of a job that is listed again', async () => {
     const { control, job, fail, failures, rounds } = await play();
     fail(job);
     await rounds(6);
@@ -58,7 +58,7 @@ describe('executions/job-lists', () => {
     expect(failures()).toEqual(['settle 1']);
   });
 
-  it('hides the last values of an excluded job, and continues to publish its counters', async () => {
+  it('publishes only the counters of an excluded job', async () => {
     const { job, fail, failures, counted, rounds, restart } = await play();
     fail(job);
     await rounds(6);
@@ -83,7 +83,7 @@ describe('executions/job-lists', () => {
     expect(counted()).toEqual(['pay __other__ failed 1', 'pay copy failed 1']);
   });
 
-  it('gives an active job the slot of a job that has not run for thirty days, but the slot of no other job', async () => {
+  it('gives an active job the slot of a job that has not run for thirty days', async () => {
     const { control, job, fail, counted, rounds } = await play({ settings: { cap: 2 } });
     const [often = '', next = ''] = ['often', 'copy'].map((name) => control.createJob('pay', { name, group: '' }));
     fail(job);
@@ -110,7 +110,7 @@ describe('executions/job-lists', () => {
     expect(failures()).toEqual(['settle 1']);
   });
 
-  it('keeps a job that ran while the list was requested, although the job is not in the list', async () => {
+  it('keeps a job that ran during the request for the list', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const end = async (name: string, lastEndMs: number) =>
       cache.update(async () => ({
@@ -125,7 +125,7 @@ describe('executions/job-lists', () => {
         ],
       }));
     await end('old', 999_000);
-    // A clock that was ahead dated the last run.
+    // A fast clock dated the last run.
     await end('ahead', 2_000_000);
     const { api } = createFakeApi(async () => {
       await end('new', 1_000_000);
@@ -140,7 +140,7 @@ describe('executions/job-lists', () => {
     ]);
   });
 
-  it('uses a list that another poll reads, and then requests no list of this project for ten minutes', async () => {
+  it('uses a list that another poll reads', async () => {
     const { lists, end, gone, asked, passMs } = await openLists();
     await end('old', 999_000);
     await end('listed', 999_000);
@@ -154,7 +154,7 @@ describe('executions/job-lists', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('keeps the ids of the jobs of a project, unless the project has too many jobs', async () => {
+  it('keeps the ids of the jobs of a project', async () => {
     const { lists } = await openLists();
     const list = Array.from({ length: 21 }, (_, index) => ({ id: `a${index}`, group: '', name: `job ${index}` }));
     expect(lists.idsOf('pay')).toBeUndefined();
@@ -166,7 +166,7 @@ describe('executions/job-lists', () => {
     expect(lists.idsOf('pay')).toEqual([]);
   });
 
-  it('does not use the list of jobs of a hidden project, because the list may be incomplete', async () => {
+  it('does not use the list of jobs of a hidden project', async () => {
     const { lists, end, gone, hold } = await openLists();
     await end('old', 999_000);
     await hold('hidden');
@@ -192,7 +192,7 @@ describe('executions/job-lists', () => {
     expect(names()).toEqual([]);
   });
 
-  it('uses a twentieth of all requests for lists of jobs, and sends no more such requests after an error', async () => {
+  it('uses a twentieth of all requests for lists of jobs', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const projects = Array.from({ length: 30 }, (_, index) => `p${index}`);
     await cache.update(async () => ({
@@ -220,7 +220,7 @@ describe('executions/job-lists', () => {
     expect([await look(60_000), await look(60_000)]).toEqual([12, 1]);
   });
 
-  it('requests at most one list in a round, and each list every ten minutes', async () => {
+  it('requests at most one list in a round', async () => {
     const { control, fail, rounds, simulator } = await play();
     for (const project of ['a', 'b', 'c']) {
       control.createProject(project);

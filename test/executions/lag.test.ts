@@ -13,7 +13,7 @@ function toCache(...states: readonly ProjectState[]) {
   return { states: new Map(states.map((state) => [state.project, state])) };
 }
 
-/** Activities in which none of these projects is shown. */
+/** Activities without shown projects. */
 function unshown(...projects: readonly string[]) {
   const activities = createActivities();
   for (const project of projects) activities.note(project, { unshownSinceMs: nowMs }, nowMs);
@@ -27,12 +27,12 @@ describe('executions/lag', () => {
     expect(toLagSeconds(toCache(scanned('pay', -600)), unshown(), nowMs)).toBe(0);
   });
 
-  it('includes the time of the backlog, although newer windows have been read', () => {
+  it('includes the time of the backlog', () => {
     const behind = { ...scanned('pay', 9000), aheadThroughMs: nowMs, backlog: [{ beginMs: 0, endMs: 1000 }] };
     expect(toLagSeconds(toCache(behind), unshown(), nowMs)).toBe(9000);
   });
 
-  it('leaves out projects that cannot be read, and projects that are not shown', () => {
+  it('omits projects that cannot be read', () => {
     const cache = toCache(scanned('pay', 15), scanned('off', 9000, 'disabled'), scanned('dark', 900));
     expect(toLagSeconds(cache, unshown('dark'), nowMs)).toBe(15);
     expect(toLagSeconds(cache, unshown(), nowMs)).toBe(900);

@@ -6,7 +6,7 @@ import type { SceneOptions } from './scene.ts';
 
 describe('executions with many jobs', () => {
   it.each(isAll ? [400, 5000] : [400])(
-    'shows every counter and fact of %i failing jobs, and keeps the same series while runs begin and end',
+    'shows all series of %i failing jobs',
     async (count) => {
       const { control, rounds, round, nowMs, shown, names, told } = await play();
       const jobs = createJobs(control, count);
@@ -32,7 +32,7 @@ describe('executions with many jobs', () => {
     240_000,
   );
 
-  it('counts the first run after a start in `__other__` if the job has to give back its slot', async () => {
+  it('counts the run of a job that loses its slot in `__other__`', async () => {
     const { control, finish, rounds, counted, restart, job } = await play({ settings: { holdNewSeriesMs: 0 } });
     await rounds(2);
     finish('pay');

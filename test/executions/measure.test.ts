@@ -18,7 +18,7 @@ describe('executions/measure', () => {
     ]);
   });
 
-  it('adds to earlier counts without changing their objects', () => {
+  it('adds to earlier counts', () => {
     const totals = someTotals();
     keep(totals, measure(totals, 'pay', [someRun()], rules));
     const before = JSON.stringify([...totals.cells]);
@@ -74,7 +74,7 @@ describe('executions/measure', () => {
     ]);
   });
 
-  it('observes no negative duration, but counts the run and reports the duration', () => {
+  it('counts a run with a negative duration', () => {
     const found = measured([took(-1, 1), took(500, 2)]);
     expect(found.unmeasured).toEqual({ negative: 1, no_start: 0 });
     expect(linesOf(found, 'runs')[0]).toBe('runs pay|nightly|settle|succeeded 2');
@@ -82,7 +82,7 @@ describe('executions/measure', () => {
     expect(found.jobs.get(toJobKey('pay', 'nightly', 'settle'))?.lastDurationMs).toBe(500);
   });
 
-  it('observes no duration without a start, but counts the run and reports the missing duration', () => {
+  it('counts a run without a start', () => {
     const found = measured([
       took(500, 1),
       someRun({ id: 2, startedAtMs: 200_000, endedAtMs: 200_000, lacksStart: true }),
@@ -106,20 +106,20 @@ describe('executions/measure', () => {
     ]);
   });
 
-  it('counts runs without a job under empty names, and keeps no facts for them', () => {
+  it('counts ad hoc runs under empty names', () => {
     const found = measured([someRun({ job: undefined })]);
     expect(linesOf(found, 'runs')[0]).toBe('runs pay|||succeeded 1');
     expect(linesOf(found, 'durations')).toEqual(['durations pay|||succeeded 1 in 0,1,0 of 5 s']);
     expect(found.jobs.size).toBe(0);
   });
 
-  it('counts a deleted job under the name for deleted jobs, and keeps no facts for it', () => {
+  it('counts deleted jobs under the name for deleted jobs', () => {
     const found = measured([someRun({ job: undefined, isJobDeleted: true })]);
     expect(linesOf(found, 'runs')[0]).toBe('runs pay||__deleted__|succeeded 1');
     expect(found.jobs.size).toBe(0);
   });
 
-  it('keeps the durations of the first jobs separate, and counts the durations of other jobs together', () => {
+  it('keeps the durations of the first jobs separate', () => {
     const found = measured([named('a', 1), named('b', 2), named('c', 3), named('a', 4)], { ...ample, durations: 2 });
     expect(linesOf(found, 'durations')).toEqual([
       'durations pay||a|succeeded 2 in 0,2,0 of 10 s',
@@ -130,7 +130,7 @@ describe('executions/measure', () => {
     expect([...found.claims.refused.jobs]).toEqual([]);
   });
 
-  it('counts jobs beyond the cap together, without facts, and reports these jobs', () => {
+  it('counts jobs beyond the cap together, without facts', () => {
     const found = measured([named('a', 1), named('b', 2), named('b', 3)], { ...ample, jobs: 1 });
     expect(linesOf(found, 'runs').filter((line) => !line.endsWith(' 0'))).toEqual([
       'runs pay||a|succeeded 1',
@@ -140,7 +140,7 @@ describe('executions/measure', () => {
     expect([...found.claims.refused.jobs]).toEqual([toJobKey('pay', '', 'b')]);
   });
 
-  it('counts the runs of a job that lost its slot in `__other__`, and keeps the facts of the job correct', () => {
+  it('counts the runs of a job that lost its slot in `__other__`', () => {
     const totals = someTotals({ ...ample, jobs: 1 });
     keep(totals, measure(totals, 'pay', [named('a', 1)], rules));
     const key = toJobKey('pay', '', 'a');
@@ -200,7 +200,7 @@ describe('executions/measure', () => {
     });
   });
 
-  it('does not replace last values with values of an older run that becomes known later', () => {
+  it('keeps last values when an older run becomes known', () => {
     const totals = someTotals();
     keep(totals, measure(totals, 'pay', [someRun({ id: 9, endedAtMs: 900_000 })], rules));
     const late = measure(totals, 'pay', [someRun({ id: 5, status: 'failed' })], rules);
@@ -208,7 +208,7 @@ describe('executions/measure', () => {
     expect(linesOf(late, 'runs')).toEqual(['runs pay|nightly|settle|failed 1']);
   });
 
-  it('treats a deleted job as existing again after a run that started later, not after a run that started earlier', () => {
+  it('treats a deleted job as existing after a later run', () => {
     const goneAfter = (startedAtMs: number) => {
       const totals = someTotals();
       const first = measure(totals, 'pay', [someRun({ id: 1, startedAtMs: 0, endedAtMs: 1000 })], rules);
@@ -219,7 +219,7 @@ describe('executions/measure', () => {
     expect([goneAfter(50_000), goneAfter(50_001)]).toEqual([50_000, undefined]);
   });
 
-  it('adds up two jobs with the same group and name, keeps the newest end, and reports it', () => {
+  it('adds up two jobs with the same group and name', () => {
     const twin = { id: 'b-2', name: 'settle', group: 'nightly', averageDurationMs: 9000 };
     const found = measured([someRun({ id: 1 }), someRun({ id: 2, job: twin, endedAtMs: 120_000 })]);
     expect(found.merged).toBe(1);
@@ -227,7 +227,7 @@ describe('executions/measure', () => {
     expect(factsOf(found)).toMatchObject({ jobId: 'b-2', lastId: 2, averageDurationMs: 9000 });
   });
 
-  it('keeps the counts of jobs separate whose names are members of Object, such as `constructor`', () => {
+  it('counts jobs with names such as `constructor` separately', () => {
     const found = measured([named('__proto__', 1), named('constructor', 2)]);
     expect(linesOf(found, 'runs').filter((line) => !line.endsWith(' 0'))).toEqual([
       'runs pay||__proto__|succeeded 1',

@@ -4,7 +4,7 @@ import { createNarrowing } from '../../src/executions/reading/narrowing.ts';
 import { createFakeApi, refusal } from './fake-api.ts';
 
 describe('executions/narrowing', () => {
-  it('finds the project of a run among two hundred projects with about ten requests for totals', async () => {
+  it('finds the project of a run among two hundred with ten requests', async () => {
     const { find, asked } = createScene({ ends: { p137: 1 } });
     expect(await find()).toEqual(['p137', 'p138']);
     expect(asked.length).toBeLessThanOrEqual(10);
@@ -20,7 +20,7 @@ describe('executions/narrowing', () => {
   it('stops once all missing executions are located', async () => {
     const { find, asked } = createScene({ ends: { p0: 1 } });
     expect(await find()).toContain('p0');
-    // One request is for a group of 75, and one for each half: 38, 19, 10, 5 and 3 projects.
+    // Requests for a group of 75 projects, then for 38, 19, 10, 5 and 3.
     expect(asked).toHaveLength(6);
   });
 
@@ -31,17 +31,17 @@ describe('executions/narrowing', () => {
     expect(found).not.toContain('p3');
   });
 
-  it('finds no project if a run belongs to no known job, so that all projects are searched', async () => {
+  it('finds no project if a run belongs to no known job', async () => {
     expect(await createScene({ ends: {} }).find()).toEqual([]);
   });
 
-  it('requests no totals if reading the projects costs as many requests, for example with twenty jobs each', async () => {
+  it('requests no totals if reading the projects costs no more', async () => {
     const { find, asked } = createScene({ ends: { p3: 1 }, jobsOfEach: 20 });
     expect(await find()).toEqual([]);
     expect(asked).toEqual([]);
   });
 
-  it('requests at most 75 jobs at once, so that addresses stay short', async () => {
+  it('requests at most 75 jobs at once', async () => {
     const { find, longest } = createScene({ ends: {}, jobsOfEach: 10 });
     await find();
     expect(longest()).toBe(70);

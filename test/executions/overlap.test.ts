@@ -14,7 +14,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(86_401_000)).toBe(120_000);
   });
 
-  it('ignores the usual lateness, and never grows beyond half an hour', () => {
+  it('never grows beyond half an hour', () => {
     const overlap = createOverlap(120_000);
     overlap.noteLateness(60_000, 1000);
     expect(overlap.ms(1000)).toBe(120_000);
@@ -22,7 +22,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(1000)).toBe(1_800_000);
   });
 
-  it('doubles, at most once in a round, if a recount finds executions that all rounds missed', () => {
+  it('doubles if a recount finds missed executions', () => {
     const overlap = createOverlap(120_000);
     overlap.noteMissed(1000);
     overlap.noteMissed(1000);
@@ -34,7 +34,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(86_405_000)).toBe(120_000);
   });
 
-  it('reaches beyond the present until a clock that was set back shows its earlier time again', () => {
+  it('reaches into the future after a clock was set back', () => {
     const overlap = createOverlap(120_000);
     expect(overlap.untilMs(1000)).toBe(1000);
     overlap.noteReached(600_000);
@@ -43,7 +43,7 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(600_001)).toBe(600_001);
   });
 
-  it('reaches a month beyond the present if the clock may have been set ahead and back while nobody read it', () => {
+  it('reaches a month into the future if the clock was not observed', () => {
     const monthMs = 32 * 86_400_000;
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     expect(overlap.untilMs(1000)).toBe(monthMs + 1000);
@@ -53,14 +53,14 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(90_000_000)).toBe(monthMs + 90_000_000);
   });
 
-  it('reaches far enough after a clock was days ahead, even if the clock could not be read for a while', () => {
+  it('reaches far enough after a clock was days ahead', () => {
     const overlap = createOverlap(120_000);
     overlap.noteReached(40 * 86_400_000);
     overlap.noteUnseen();
     expect(overlap.untilMs(1000)).toBe(41 * 86_400_000);
   });
 
-  it('reaches a month beyond the present after an absence, even if the clock is also slightly behind the last read', () => {
+  it('reaches a month into the future after an absence', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     overlap.noteReached(600_000);
     expect(overlap.untilMs(1000)).toBe(32 * 86_400_000 + 1000);
@@ -69,7 +69,7 @@ describe('executions/overlap', () => {
     expect(ofCluster.untilMs(1000)).toBe(32 * 86_400_000 + 1000);
   });
 
-  it('reaches a day beyond the time that a fast clock had reached, after a restart', () => {
+  it('reaches a day beyond the time of a fast clock after a restart', () => {
     const overlap = createOverlap(120_000);
     overlap.noteReached(3 * 86_400_000);
     expect(overlap.reachedMs(1000)).toBe(3 * 86_400_000);
@@ -86,7 +86,7 @@ describe('executions/overlap', () => {
     expect(overlap.ms(1000)).toBe(720_000);
   });
 
-  it('reaches beyond the present by as much as the clock of a member is ahead, until the next round', () => {
+  it('reaches as far into the future as the clock of a member', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([5_000_000, 5_030_000], 5_000_000);
     expect(overlap.untilMs(5_000_000)).toBe(5_000_000);
@@ -94,7 +94,7 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(5_000_000)).toBe(5_720_000);
   });
 
-  it('keeps the largest lateness that was observed', () => {
+  it('keeps the largest observed lateness', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([0, 600_000], 1000);
     overlap.noteLateness(100_000, 2000);

@@ -18,7 +18,7 @@ describe('executions/plan-projects', () => {
     );
   });
 
-  it('starts counting a new project at the time of the last list that did not contain it', () => {
+  it('starts counting a new project at the last list without it', () => {
     const { states } = list({ names: ['pay', 'new'], known: [toNewProject('pay', 0)], listedAtMs: 8000, nowMs: 9000 });
     expect(states).toEqual([{ project: 'new', countedFromMs: 8000, scannedThroughMs: 8000, rereadThroughMs: 8000 }]);
   });
@@ -27,17 +27,17 @@ describe('executions/plan-projects', () => {
     expect(list({ names: [], nowMs: 9000, readAtMs: 7500 }).facts?.listedAtMs).toBe(7500);
   });
 
-  it('starts counting a new project now if the clock was set back since the last list', () => {
+  it('starts counting a new project now after the clock was set back', () => {
     const { states } = list({ names: ['new'], listedAtMs: 8000, nowMs: 5000 });
     expect(states).toEqual([{ project: 'new', countedFromMs: 5000, scannedThroughMs: 5000, rereadThroughMs: 5000 }]);
   });
 
-  it('starts counting a new project earlier if a fast clock may have dated the last list', () => {
+  it('starts counting a new project earlier after a list of a fast clock', () => {
     const { states } = list({ names: ['pay'], listedAtMs: 8000, skewMs: 500 });
     expect(states?.[0]?.countedFromMs).toBe(7500);
   });
 
-  it('puts a missing project on hold and keeps its progress, and does not change an earlier hold', () => {
+  it('puts a missing project on hold and keeps its progress', () => {
     const known: ProjectState[] = [
       toNewProject('pay', 0),
       { ...toNewProject('stock', 0), hold: 'disabled', heldSinceMs: 10 },
@@ -47,7 +47,7 @@ describe('executions/plan-projects', () => {
     ]);
   });
 
-  it('starts counting a project that replaces a missing project one overlap before the progress of the missing project', () => {
+  it('continues a missing project in the project that replaces it', () => {
     const known = [toNewProject('pay', 1000), toNewProject('old', 1000)].map((state) => ({
       ...state,
       scannedThroughMs: 6000,
@@ -74,7 +74,7 @@ describe('executions/plan-projects', () => {
     expect(begin(['pay', 'new'], {}, 'old')).toBe(8000);
   });
 
-  it('resumes a missing project only after a read has succeeded', () => {
+  it('resumes a missing project only after a successful read', () => {
     const known: ProjectState[] = [{ ...toNewProject('pay', 0), hold: 'hidden', heldSinceMs: 10 }];
     expect(list({ names: ['pay'], known }).states).toEqual([]);
   });
@@ -92,7 +92,7 @@ describe('executions/plan-projects', () => {
     expect(plan([excluded])).toBeUndefined();
     expect(list({ names: [], known: [excluded], nowMs: 9500, isWanted }).states).toEqual([]);
     expect(plan([excluded], { isWanted: () => true })).toEqual([toNewProject('pay', 8500)]);
-    // After a restore, executions that were counted since the copy was made are read first.
+    // After a restore, executions after the copy are read first.
     expect(plan([pay], { facts: { ...facts, gapUntilMs: 1 } })).toBeUndefined();
   });
 });

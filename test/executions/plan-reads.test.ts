@@ -9,7 +9,7 @@ import {
 } from '../../src/executions/reading/plan-reads.ts';
 
 describe('executions/plan-reads', () => {
-  it('reads an active project in every round, starting one overlap before its progress', () => {
+  it('reads an active project in every round', () => {
     expect(plan({ states: [scanned('pay', -15_000)], activities: { pay: active } })).toEqual(['live pay -135 s … 0 s']);
   });
 
@@ -19,13 +19,13 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities })).toEqual(['live stock -195 s … 0 s', 'live pay -135 s … 0 s']);
   });
 
-  it('reads idle projects in turn, starting with the project that was read longest ago, and all within the delay', () => {
+  it('reads idle projects in turn', () => {
     const states = Array.from({ length: 120 }, (_, index) => scanned(`p${index}`, -index * 1000));
-    // With 120 projects, rounds of 15 s and a limit of 15 minutes, two projects are read in each round.
+    // Two of 120 projects in each round of 15 s are 120 projects in 15 minutes.
     expect(plan({ states })).toEqual(['rotation p119 -239 s … 0 s', 'rotation p118 -238 s … 0 s']);
   });
 
-  it('reads the last day of an idle project once an hour, when it is the turn of the project', () => {
+  it('reads the last day of an idle project once an hour', () => {
     const activities = { pay: { ...idle, nextDayMs: nowMs } };
     expect(plan({ states: [scanned('pay', -600_000)], activities })).toEqual(['rotation pay -86400 s … 0 s']);
   });
@@ -35,11 +35,11 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [state], activities: { pay: active } })).toEqual(['live pay -60 s … 0 s']);
   });
 
-  it('reads again from the new time if the clock was set back', () => {
+  it('reads again from the present time after the clock was set back', () => {
     expect(plan({ states: [scanned('pay', 600_000)], activities: { pay: active } })).toEqual(['live pay -120 s … 0 s']);
   });
 
-  it('reads before the span that the clock skipped if the overlap begins before that span', () => {
+  it('reads before a span that the clock skipped', () => {
     const leap = { beginMs: nowMs - 700_000, endMs: nowMs - 100_000 };
     const activities = { pay: active };
     expect(plan({ states: [scanned('pay', -15_000)], activities, leap })).toEqual(['live pay -735 s … 0 s']);
@@ -48,7 +48,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [scanned('pay', -15_000)], activities, leap: before })).toEqual(['live pay -135 s … 0 s']);
   });
 
-  it('requests at most a day at once, and returns where the rest begins', () => {
+  it('requests at most a day at once', () => {
     const states = [scanned('pay', -3 * dayMs), scanned('stock', -15_000)];
     expect(plan({ states, activities: { pay: active, stock: active } })).toEqual([
       'live pay -86400 s … 0 s since -259320 s',
@@ -63,7 +63,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [behind], activities: wide })).toEqual(['rotation pay -135 s … 0 s']);
   });
 
-  it('reads backlogs only of projects that can be read and show their rows', () => {
+  it('reads backlogs only of readable projects', () => {
     const behind = { ...scanned('pay', -3 * dayMs), ...backlogUntil(-2 * dayMs), aheadThroughMs: nowMs };
     const activities = new Map([['pay', active]]);
     expect(isCaughtUpWith(behind, { activities, nowMs })).toBe(true);
@@ -73,7 +73,7 @@ describe('executions/plan-reads', () => {
     expect(isCaughtUpWith(behind, { activities: unshown, nowMs })).toBe(false);
   });
 
-  it('reads a project on hold when it is its turn, but never an excluded project', () => {
+  it('reads a project on hold in turn', () => {
     const states: ProjectState[] = [
       { ...scanned('pay', -60_000), hold: 'disabled', heldSinceMs: nowMs - 90_000 },
       { ...scanned('gone', -90_000), hold: 'excluded' },
@@ -81,7 +81,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities: { pay: active, gone: active } })).toEqual(['probe pay -180 s … 0 s']);
   });
 
-  it('reads a project that is missing in the list at once, and then in turn with the other projects', () => {
+  it('reads a project at once that is missing in the list', () => {
     const gone: ProjectState = { ...scanned('gone', -60_000), hold: 'hidden', heldSinceMs: nowMs };
     const states = [gone, scanned('stock', -90_000)];
     expect(plan({ states })).toEqual(['probe gone -180 s … 0 s', 'rotation stock -210 s … 0 s']);
@@ -100,7 +100,7 @@ describe('executions/plan-reads', () => {
     expect(askedAgo(86_400_000, 300_000)).toHaveLength(1);
   });
 
-  it('reads a project whose rows are not shown only when it is its turn', () => {
+  it('reads a project with hidden rows only in turn', () => {
     const states = [scanned('pay', -900_000), scanned('stock', -1_000_000)];
     const pay = { ...active, unshownSinceMs: nowMs - 600_001, readAtMs: nowMs - 1000 };
     const stock = { ...idle, readAtMs: nowMs - 2000 };
@@ -110,7 +110,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities: { pay: lately, stock } })).toContain('live pay -1020 s … 0 s');
   });
 
-  it('reads idle projects at once that have waited for the maximum delay because rounds were slow', () => {
+  it('reads idle projects at once after the maximum delay', () => {
     const late = Array.from({ length: 10 }, (_, index) => scanned(`late${index}`, -900_001));
     const states = [...late, ...Array.from({ length: 110 }, (_, index) => scanned(`p${index}`, -60_000))];
     expect(plan({ states, sweepQuota: 40 })).toHaveLength(10);
@@ -125,7 +125,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, sweepBeforeMs: nowMs - 90_000, sweepQuota: 40 })).toHaveLength(9);
   });
 
-  it('searches first projects whose next run is due, then projects that ran most recently, up to the limit', () => {
+  it('searches projects first whose next run is due', () => {
     const ran = (...agoMs: number[]) => ({ ...idle, lastRunsMs: agoMs.map((ms) => nowMs - ms) });
     const activities = {
       never: idle,

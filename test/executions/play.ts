@@ -3,7 +3,7 @@ import { createScene, type SceneOptions } from './scene.ts';
 
 type Finish = { readonly agoMs?: number; readonly isAdHoc?: boolean; readonly jobId?: string };
 
-/** A service with one project and one job, whose runs end after two seconds; the service stops with its test. */
+/** A service with one job, whose runs take two seconds. */
 export async function play(options: SceneOptions = {}) {
   const played = await createScene(options);
   onTestFinished(played.stop);

@@ -14,35 +14,32 @@ import { someRun } from './some-execution.ts';
 const nowMs = 10_000_000;
 
 describe('executions/project-reading', () => {
-  it('stores the rows of a window, and reports that the whole window was read', async () => {
+  it('stores the rows of a window', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
     expect(await scene.read('live')).toMatchObject({ counted: 3, hidden: 0, isUnshown: false });
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
   });
 
-  it.each([20, 2000])(
-    'counts all of %i executions except an execution that is too large for any response, and continues',
-    async (count) => {
-      const large = 7;
-      const scene = createScene({
-        answer: (asked) => {
-          const page = toPage(runs(count), asked);
-          if (page.items.some(({ id }) => id === large)) throw refusal('too_large');
-          return page;
-        },
-      });
-      const result = await scene.read('live');
-      await scene.readPast(100);
-      expect(result.hidden).toBe(0);
-      expect(scene.counted).toHaveLength(count - 1);
-      expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
-      expect(new Set(scene.odd)).toEqual(new Set(['pay size 1 after 6']));
-      expect(scene.asked.length).toBeLessThan(60);
-    },
-  );
+  it.each([20, 2000])('counts all of %i executions except one that is too large', async (count) => {
+    const large = 7;
+    const scene = createScene({
+      answer: (asked) => {
+        const page = toPage(runs(count), asked);
+        if (page.items.some(({ id }) => id === large)) throw refusal('too_large');
+        return page;
+      },
+    });
+    const result = await scene.read('live');
+    await scene.readPast(100);
+    expect(result.hidden).toBe(0);
+    expect(scene.counted).toHaveLength(count - 1);
+    expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
+    expect(new Set(scene.odd)).toEqual(new Set(['pay size 1 after 6']));
+    expect(scene.asked.length).toBeLessThan(60);
+  });
 
-  it('reads the newest page at once and the other pages later, and reads no page twice after an error, a stop or a restart', async () => {
+  it('reads no page twice after an error, a stop or a restart', async () => {
     let fails = false;
     const answer = (asked: Question): unknown => {
       if (fails) throw refusal('timeout');
@@ -66,14 +63,14 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toHaveLength(12);
   });
 
-  it('reads twenty pages in one turn, of all parts of the past together', async () => {
+  it('reads twenty pages in one turn', async () => {
     const backlog = [0, nowMs / 2].map((beginMs) => ({ beginMs, endMs: beginMs + nowMs / 2 - 1 }));
     const scene = createScene({ answer: (asked) => toPage(runs(12_000), asked), aheadThroughMs: nowMs, backlog });
     await scene.readPast(100);
     expect(scene.asked).toHaveLength(20);
   });
 
-  it('has progress up to its oldest backlog window, or up to the present without a backlog', async () => {
+  it('has progress up to its oldest backlog window', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(9000), asked) });
     await scene.read('live');
     const reached: number[] = [];
@@ -97,7 +94,7 @@ describe('executions/project-reading', () => {
     });
   });
 
-  it('reads only the needed part of a wide window that has more than one page', async () => {
+  it('reads only the needed part of a wide window', async () => {
     const answer = (asked: Question): unknown => toPage(runs(5000), asked);
     const scene = createScene({ answer, scannedThroughMs: 9_900_000 });
     expect(await scene.read('rotation', { beginMs: 0 }, 9_800_000)).toMatchObject({ counted: 499, isCut: true });
@@ -128,7 +125,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().backlog).toBeUndefined();
   });
 
-  it('treats hidden windows of the past as unread until the project shows a row', async () => {
+  it('treats hidden windows as unread until the project shows a row', async () => {
     let isShown = false;
     const answer = (asked: Question): unknown => {
       const page = toPage(runs(30), asked);
@@ -158,7 +155,7 @@ describe('executions/project-reading', () => {
     expect([partly.asked.length, partly.counted.length]).toEqual([2, 499]);
   });
 
-  it('reports how many rows of a window are not shown, and continues', async () => {
+  it('reports how many rows of a window are not shown', async () => {
     const scene = createScene({ answer: (asked) => ({ ...toPage(runs(3), asked), total: 7 }) });
     expect(await scene.read('live')).toMatchObject({ counted: 3, total: 7, shown: 3, hidden: 4, isUnshown: false });
     expect(scene.state().scannedThroughMs).toBe(nowMs);
@@ -170,14 +167,14 @@ describe('executions/project-reading', () => {
     expect(scene.state().scannedThroughMs).toBe(0);
   });
 
-  it('requests one page of hidden rows, however many rows are hidden', async () => {
+  it('requests one page of hidden rows', async () => {
     const scene = createScene({ answer: () => ({ total: 70_000, items: [], oddRows: [] }), hold: 'hidden' });
     expect(await scene.read('probe')).toMatchObject({ hidden: 70_000, isUnshown: true });
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
     expect(scene.state().hold).toBe('hidden');
   });
 
-  it('resumes at the first visible row, and then reads the rows that were hidden', async () => {
+  it('resumes at the first visible row', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked), hold: 'hidden' });
     expect(await scene.read('probe')).toMatchObject({ counted: 3 });
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
@@ -197,7 +194,7 @@ describe('executions/project-reading', () => {
     const scene = createScene({ answer });
     expect(await scene.read('live')).toMatchObject({ counted: 0, isDenied: hold === 'hidden' });
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), hold, heldSinceMs: nowMs });
-    // A project is removed thirty days after it was first missing; earlier absences do not count.
+    // A project is removed after thirty days of absence.
     const held = createScene({ answer, hold: hold === 'disabled' ? 'hidden' : 'disabled', heldSinceMs: 7 });
     await held.read('live');
     expect(held.state()).toMatchObject({ hold, heldSinceMs: hold === 'missing' ? nowMs : 7 });
@@ -232,7 +229,7 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
   });
 
-  it('continues at the catch-up limit, and stores skipped windows to count their executions later', async () => {
+  it('continues at the catch-up limit', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(10), asked),
       hold: 'disabled',
@@ -248,7 +245,7 @@ describe('executions/project-reading', () => {
     });
   });
 
-  it('reads everything again that a restored copy lacks, whatever its age, because it was counted before', async () => {
+  it('reads everything again that a restored copy lacks', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(10), asked),
       catchUpLimitMs: 1_000_000,
@@ -259,7 +256,7 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
   });
 
-  it('continues to read future-dated executions until each execution was read once', async () => {
+  it('reads all future-dated executions', async () => {
     const count = 12_000;
     const ahead = runs(count).map((run) => ({ ...run, endedAtMs: nowMs + 1000 + 50 * run.id }));
     let fails = false;
@@ -291,7 +288,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().scannedThroughMs).toBe(nowMs);
   });
 
-  it('reports executions that the first read should have found and a second read found', async () => {
+  it('reports executions that only a second read found', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
     await scene.readAgain({ beginMs: 0, endMs: nowMs });
     expect(scene.lateBefore).toEqual([Number.POSITIVE_INFINITY]);

@@ -27,7 +27,7 @@ describe('executions/project-state', () => {
     });
   });
 
-  it('skips executions older than the catch-up limit, and reports this', () => {
+  it('skips executions older than the catch-up limit', () => {
     expect(resume(held({ scannedThroughMs: 2 * dayMs }), 10 * dayMs, 7 * dayMs)).toEqual({
       project: 'pay',
       countedFromMs: 259_200_000,
@@ -38,7 +38,7 @@ describe('executions/project-state', () => {
     });
   });
 
-  it('skips nothing of its backlog, even if reading takes a long time', () => {
+  it('skips nothing of its backlog', () => {
     const behind = held({
       scannedThroughMs: 2 * dayMs,
       aheadThroughMs: 9 * dayMs,
@@ -47,7 +47,7 @@ describe('executions/project-state', () => {
     expect(resume(behind, 10 * dayMs, 7 * dayMs)).toMatchObject({ scannedThroughMs: 2 * dayMs, countedFromMs: dayMs });
   });
 
-  it('reads and counts again from the time to which the clock was set back, but counts no removed executions', () => {
+  it('counts again from the time to which the clock was set back', () => {
     const ahead = held({
       hold: undefined,
       countedFromMs: 20 * dayMs,
@@ -71,7 +71,7 @@ describe('executions/project-state', () => {
     expect(rewind({ ...ahead, prunedThroughMs: 12 * dayMs }, 10 * dayMs).countedFromMs).toBe(12 * dayMs);
   });
 
-  it('starts counting earlier, by at least the time that the clock was ahead, if the step was noticed too late', () => {
+  it('starts counting earlier if a clock step was noticed late', () => {
     const ahead = { ...toNewProject('pay', 20 * dayMs), scannedThroughMs: 23 * dayMs };
     expect(rewindUnseen(ahead, 11 * dayMs)).toEqual({
       project: 'pay',
@@ -81,14 +81,14 @@ describe('executions/project-state', () => {
     });
     expect(rewindUnseen({ ...ahead, prunedThroughMs: 9 * dayMs }, 11 * dayMs).countedFromMs).toBe(9 * dayMs);
     const old = { ...toNewProject('pay', 2 * dayMs), scannedThroughMs: 11 * dayMs + 600_000 };
-    // The stored time becomes an hour less: the clock may have been an hour ahead when it was stored.
+    // The clock may have been an hour ahead.
     expect(rewindUnseen(old, 11 * dayMs)).toMatchObject({
       countedFromMs: 2 * dayMs,
       scannedThroughMs: 11 * dayMs - 3_000_000,
     });
   });
 
-  it('keeps the progress that it had before the clock was set back', () => {
+  it('keeps its progress from before the clock was set back', () => {
     const state = { ...toNewProject('pay', dayMs), scannedThroughMs: 9 * dayMs };
     expect(rewind(state, 10 * dayMs)).toEqual(state);
   });

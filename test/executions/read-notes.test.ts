@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 const behind: ProjectState = { ...toNewProject('pay', 0), aheadThroughMs: nowMs, backlog: [{ beginMs: 0, endMs: 1 }] };
 
 describe('executions/read-notes', () => {
-  it('compares the last day again an hour later, or as soon as possible if the day could not be read completely', () => {
+  it('compares the last day again an hour later', () => {
     const scene = createScene();
     scene.read({}, 'wide');
     expect(scene.of()).toMatchObject({ nextDayMs: nowMs + hourMs, isDayLong: false });
@@ -28,7 +28,7 @@ describe('executions/read-notes', () => {
     expect(scene.of()).toMatchObject({ activeUntilMs: nowMs + 240_000 });
   });
 
-  it('records since when a project shows no rows, and when the project counts as hidden', () => {
+  it('records since when a project shows no rows', () => {
     const scene = createScene();
     expect(scene.read({ isUnshown: true, total: 3 })).toBe(false);
     expect(scene.read({ isUnshown: true, total: 3 }, 'narrow', nowMs + 24 * hourMs)).toBe(false);
@@ -38,7 +38,7 @@ describe('executions/read-notes', () => {
     expect(scene.of()?.unshownSinceMs).toBeUndefined();
   });
 
-  it('does not treat hidden executions as visible after a window without executions', () => {
+  it('learns nothing about hidden executions from an empty window', () => {
     const scene = createScene();
     scene.past({ isUnshown: true, total: 3 });
     scene.read({}, 'narrow', nowMs + 15_000, behind);

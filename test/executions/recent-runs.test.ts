@@ -9,7 +9,7 @@ import {
 import { someRun } from './some-execution.ts';
 
 describe('executions/recent-runs', () => {
-  it('fills documents one by one, starting with the oldest runs, and writes only changed documents', () => {
+  it('writes only changed documents', () => {
     const first = add(new Map(), runs(1, 60));
     expect(first.written).toEqual(['0', '1']);
     expect(sizes(first.sheets)).toEqual(['0: 50', '1: 10']);
@@ -19,7 +19,7 @@ describe('executions/recent-runs', () => {
     expect(newest(next.sheets).map(({ id }) => id)[0]).toBe(65);
   });
 
-  it('keeps the newest thousand runs, and removes empty documents', () => {
+  it('keeps the newest thousand runs', () => {
     const { sheets } = add(new Map(), runs(1, 1000));
     const next = add(sheets, runs(1001, 120));
     expect(newest(next.sheets)).toHaveLength(1000);
@@ -30,7 +30,7 @@ describe('executions/recent-runs', () => {
     expect(add(next.sheets, runs(1121, 50)).forgotten).toEqual(['2']);
   });
 
-  it('keeps the id of the job, because the name may change', () => {
+  it('keeps the id of the job', () => {
     const job = { id: 'j1', name: 'settle', group: '', averageDurationMs: undefined };
     expect(toRecent('pay', someRun({ job })).jobId).toBe('j1');
     expect(toRecent('pay', someRun({ job: undefined }))).not.toHaveProperty('jobId');
@@ -40,23 +40,20 @@ describe('executions/recent-runs', () => {
     [0, {}],
     [5, { failedNodes: ['n0', 'n1', 'n2', 'n3', 'n4'] }],
     [200, { failedNodes: ['n0', 'n1', 'n2', 'n3', 'n4'], failedNodeCount: 200 }],
-  ])(
-    'keeps the names of the first few of %i failed nodes of an execution, and the number of failed nodes',
-    (count, kept) => {
-      const { failedNodes, failedNodeCount } = toRecent(
-        'pay',
-        someRun({ failedNodes: Array.from({ length: count }, (_, index) => `n${index}`) }),
-      );
-      expect({ failedNodes, failedNodeCount }).toEqual(kept);
-    },
-  );
+  ])('keeps the first names of %i failed nodes', (count, kept) => {
+    const { failedNodes, failedNodeCount } = toRecent(
+      'pay',
+      someRun({ failedNodes: Array.from({ length: count }, (_, index) => `n${index}`) }),
+    );
+    expect({ failedNodes, failedNodeCount }).toEqual(kept);
+  });
 
-  it('does not add a run that is older than all of a thousand other runs', () => {
+  it('does not add a run older than a thousand others', () => {
     const { sheets } = add(new Map(), runs(1001, 1000));
     expect(add(sheets, runs(1, 100))).toEqual({ sheets, written: [], forgotten: [] });
   });
 
-  it('sorts a future-dated run by the time at which the run was counted, and replaces the run by newer runs', () => {
+  it('sorts a future-dated run by the time of its count', () => {
     const before = add(new Map(), runs(1, 10)).sheets;
     const ahead = runs(11, 990).map((run) => ({ ...run, endedAtMs: run.endedAtMs + 86_400_000 }));
     const full = add(before, ahead, 90_000_000).sheets;

@@ -7,7 +7,7 @@ import { fc } from '../support/property.ts';
 import { someRun } from './some-execution.ts';
 
 describe('executions/reconcile', () => {
-  it('counts the same for any order, repetition and split of the rows', () => {
+  it('counts the same for any order and split of rows', () => {
     fc.assert(
       fc.property(calls, run, fc.constantFrom(0, 1), (listed, one, laterMs) => {
         const countedFromMs = toRun(one).endedAtMs + laterMs;
@@ -19,7 +19,7 @@ describe('executions/reconcile', () => {
     );
   });
 
-  it('counts nothing that ended before the start of counting, and nothing twice, for any rows', () => {
+  it('counts nothing twice, for any rows', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(anyRow, few), few),
@@ -35,7 +35,7 @@ describe('executions/reconcile', () => {
     );
   });
 
-  it('treats two starts less than two seconds apart as the same run, and other starts as different runs', () => {
+  it('treats starts less than two seconds apart as the same run', () => {
     fc.assert(
       fc.property(apart, fc.boolean(), (apartMs, isOneCall) => {
         const one = toRow({ id: 7, startedAtMs: 100_000, endedAtMs: 200_000 });
@@ -47,15 +47,15 @@ describe('executions/reconcile', () => {
   });
 });
 
-/** The maximum length of lists: long enough for every kind of error, and short enough to shrink a failure. */
+/** The maximum length of lists. */
 const few = { maxLength: 6 };
 
 const apart = fc.oneof(fc.integer({ min: -5000, max: 5000 }), fc.constantFrom(-2000, -1999, 1999, 2000));
 
 type Run = Pick<Execution, 'id' | 'startedAtMs'> & { readonly endedAtMs: number };
-/** `turn` is the number of times that ids had started again. */
+/** `turn` is the epoch. */
 type Named = { readonly id: number; readonly turn: number };
-/** A row as lists contain it: with or without milliseconds, and read before or after its end. */
+/** A row of a list, with or without milliseconds and end. */
 type Listed = Named & { readonly cutMs: number; readonly hasEnd: boolean };
 
 const named = { id: fc.integer({ min: 1, max: 3 }), turn: fc.integer({ min: 0, max: 3 }) };
@@ -99,7 +99,7 @@ function toKey({ id, startedAtMs }: Pick<Execution, 'id' | 'startedAtMs'>): stri
   return `${id} at ${Math.floor(startedAtMs / 1000)} s`;
 }
 
-/** Reads the calls in order; each call has the ids that earlier calls returned. */
+/** Reads the calls in order, each with the ids of earlier calls. */
 function readAll(calls: readonly (readonly Execution[])[], countedFromMs: number): Execution[] {
   const known = new Map<number, Entry[]>();
   let ids = new Map<number, IdHour>();

@@ -11,7 +11,7 @@ import { hourMs } from '../support/durations.ts';
 import { someRun, someRunning } from './some-execution.ts';
 
 describe('executions/reconcile', () => {
-  it('counts rows with an end, whatever their status, and no other rows', () => {
+  it('counts only rows with an end', () => {
     const rows = [
       someRun({ id: 1, status: 'scheduled' }),
       someRunning({ id: 2 }),
@@ -20,7 +20,7 @@ describe('executions/reconcile', () => {
     expect(counted({ rows })).toEqual([1]);
   });
 
-  it('counts a row once, even if the row was listed twice, is known, or has its time in whole seconds', () => {
+  it('counts a repeated row once', () => {
     const rows = [
       someRun({ id: 1, startedAtMs: 100_999 }),
       someRun({ id: 1, startedAtMs: 100_000 }),
@@ -54,7 +54,7 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 2, startedAtMs: 100_000, endedAtMs: 200_000 }]);
   });
 
-  it('counts a run with a new id, although it ended before counting began', () => {
+  it('counts a run with a new id from before the start of counting', () => {
     const rows = [6, 7, 8].map((id) => someRun({ id, endedAtMs: 199_999 }));
     const earlier = { untilMs: 200_000, throughId: 7 };
     expect(counted({ rows, countedFromMs: 100_000, earlier })).toEqual([8]);
@@ -67,12 +67,12 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 1, startedAtMs: 100_000, endedAtMs: 105_000 }]);
   });
 
-  it('starts no epoch for an earlier id if the current epoch began too early because the clock was set back', () => {
+  it('starts no epoch for an earlier id after the clock was set back', () => {
     const again = { rows: [at({ id: 7, hour: 9 })], known: knownAs([7, 8 * hourMs]), epochStartedAtMs: 5 * hourMs };
     expect(reconcile(input(again)).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs - 1 })).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs })).newEpochAtMs).toBeUndefined();
-    // This id is higher than the ids of the previous epoch.
+    // The id is higher than all ids of the previous epoch.
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs, formerThroughId: 6 })).newEpochAtMs).toBe(
       9 * hourMs,
     );
@@ -81,13 +81,13 @@ describe('executions/reconcile', () => {
     expect(reconcile(input({ ...again, known, formerThroughMs: 8 * hourMs })).newEpochAtMs).toBeUndefined();
   });
 
-  it('counts imported rows separately, and stores their ids', () => {
+  it('counts imported rows separately', () => {
     const found = reconcile(input({ rows: [at({ id: 70, hour: 10 })], ids: hours([100, 50, 60]) }));
     expect(found).toMatchObject({ imported: 1, counted: [], newEpochAtMs: undefined, idHours: [] });
     expect(found.entries).toEqual([{ id: 70, startedAtMs: 36_000_000, endedAtMs: 36_005_000 }]);
   });
 
-  it('recognizes an import with a date between the clock of the exporter and a server clock that is days behind', () => {
+  it('recognizes an import while the server clock is days behind', () => {
     const rows = [at({ id: 70, hour: 60 }), at({ id: 71, hour: 90 }), at({ id: 72, hour: 102 })];
     const found = reconcile(input({ rows, ids: hours([100, 50, 60]), seenAtMs: 50 * hourMs, latestMs: 101 * hourMs }));
     expect(found.imported).toBe(1);
@@ -97,7 +97,7 @@ describe('executions/reconcile', () => {
     expect(counted({ rows: atOnce, seenAtMs: 50 * hourMs, latestMs: 101 * hourMs })).toEqual([71, 72, 50]);
   });
 
-  it('counts runs whose clock is days behind in the current epoch, but does not compare their ids', () => {
+  it('counts runs of a clock days behind in the current epoch', () => {
     const known = { ids: hours([100, 50, 60]), slowByMs: [90 * hourMs], epochStartedAtMs: 99 * hourMs };
     const rows = [at({ id: 61, hour: 11 }), at({ id: 62, hour: 40 })];
     const found = reconcile(input({ rows, ...known, seenAtMs: 101.5 * hourMs }));
@@ -106,7 +106,7 @@ describe('executions/reconcile', () => {
     expect(found.ofEpochBefore.size).toBe(0);
   });
 
-  it('does not treat a one-time run as imported, or as the start of an epoch', () => {
+  it('does not treat a one-time run as imported', () => {
     const rows = [
       { ...at({ id: 70, hour: 10 }), type: 'user-scheduled' },
       { ...at({ id: 3, hour: 200 }), status: 'scheduled' as const },
@@ -126,20 +126,20 @@ describe('executions/reconcile', () => {
     expect(found.idHours).toEqual([{ hour: 102, leastId: 55, greatestId: 55 }]);
   });
 
-  it('starts a new epoch at the current time if a clock that is days ahead gives a known id another start', () => {
+  it('starts a new epoch now if a fast clock gives a known id another start', () => {
     const known = knownAs([55, 360_000_000]);
     const rows = [at({ id: 55, hour: 900 })];
     const given = { rows, known, ids: hours([100, 50, 60]), seenAtMs: 102 * hourMs, latestMs: 102 * hourMs };
     expect(reconcile(input(given))).toMatchObject({ newEpochAtMs: 102 * hourMs, idHours: [] });
   });
 
-  it('starts no new epoch when a server uses an id from before the current epoch again', () => {
+  it('starts no new epoch for a repeated id of an earlier epoch', () => {
     const known = knownAs([55, 360_000_000]);
     const rows = [at({ id: 55, hour: 102 })];
     expect(reconcile(input({ rows, known, epochStartedAtMs: 101 * hourMs })).newEpochAtMs).toBeUndefined();
   });
 
-  it('recognizes the first id of an epoch, even if a later id of another project was read before', () => {
+  it('recognizes the first id of an epoch after a later id', () => {
     const old = knownAs([1, 1000]);
     const first = reconcile(input({ rows: [at({ id: 1, hour: 101 })], known: old, epochStartedAtMs: 102 * hourMs }));
     expect(first).toMatchObject({ newEpochAtMs: undefined, epochStartedAtMs: 101 * hourMs });
@@ -152,7 +152,7 @@ describe('executions/reconcile', () => {
     });
   });
 
-  it('starts a new epoch when a run has a lower id than a run that started more than a day earlier', () => {
+  it('starts a new epoch when a new run has a low id', () => {
     const rows = [at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
     const found = reconcile(input({ rows, ids: hours([100, 50, 60]), seenAtMs: 131 * hourMs }));
     expect(found.newEpochAtMs).toBe(468_000_000);
@@ -162,7 +162,7 @@ describe('executions/reconcile', () => {
     ]);
   });
 
-  it('starts no new epoch for executions that were imported yesterday, and none for runs during the import', () => {
+  it('starts no new epoch for imported executions', () => {
     const seenAtMs = 130 * hourMs;
     const first = reconcile(input({ rows: [at({ id: 70, hour: 107 })], ids: hours([100, 50, 60]), seenAtMs }));
     expect(first).toMatchObject({ imported: 0, newEpochAtMs: undefined });
@@ -173,7 +173,7 @@ describe('executions/reconcile', () => {
     expect(reconcile(input(again)).newEpochAtMs).toBe(155 * hourMs);
   });
 
-  it('recognizes a one-time run that was seen waiting, even if its finished row looks like another run', () => {
+  it('recognizes a one-time run that was seen waiting', () => {
     const rows = [{ ...at({ id: 3, hour: 200 }), type: undefined }];
     const ids = hours([100, 50, 60]);
     expect(reconcile(input({ rows, ids })).newEpochAtMs).toBe(720_000_000);
@@ -190,14 +190,14 @@ describe('executions/reconcile', () => {
     });
   });
 
-  it('assigns runs from before the ids started again to the previous epoch', () => {
+  it('assigns earlier runs to the previous epoch', () => {
     const rows = [at({ id: 990, hour: 128 }), at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
     const found = reconcile(input({ rows, ids: hours([100, 950, 980]) }));
     expect(found.newEpochAtMs).toBe(130 * hourMs);
     expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990]);
   });
 
-  it('assigns a run that a slow clock dates earlier to the current epoch if all earlier epochs have its id', () => {
+  it('assigns a run of a slow clock to the current epoch', () => {
     const rows = [at({ id: 990, hour: 80 }), at({ id: 4, hour: 80 })];
     const given = { rows, known: knownAs([4, 125 * hourMs]), ids: hours([130, 3, 5]), epochStartedAtMs: 130 * hourMs };
     const now = { seenAtMs: 90 * hourMs, latestMs: 131 * hourMs };
@@ -209,7 +209,7 @@ describe('executions/reconcile', () => {
     expect(toBefore(1)).toEqual([990]);
   });
 
-  it('finds the epoch of a late run by the id of the run', () => {
+  it('finds the epoch of a late run by its id', () => {
     const rows = [at({ id: 990, hour: 128 }), at({ id: 2, hour: 129 }), at({ id: 1, hour: 100 })];
     const found = reconcile(input({ rows, ids: hours([130, 3, 4]), epochStartedAtMs: 130 * hourMs }));
     expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990, 1]);
@@ -233,14 +233,14 @@ describe('executions/reconcile', () => {
     expect(found.idHours.map(({ hour }) => hour)).toEqual([100, 101]);
   });
 
-  it('counts a run whose start is days in the future, but compares no id with its id', () => {
+  it('counts a run whose start is days in the future', () => {
     const rows = [someRun({ id: 44, startedAtMs: 172 * hourMs, endedAtMs: 100 * hourMs })];
     const found = reconcile(input({ rows, ids: hours([99, 40, 45]), seenAtMs: 100 * hourMs }));
     expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined, idHours: [] });
     expect(found.counted).toHaveLength(1);
   });
 
-  it('finds no imports and no new epoch while the server clock is days behind', () => {
+  it('finds no imports while the server clock is days behind', () => {
     const ids = new Map(hours([171, 70, 75], [172, 76, 79]));
     const note = (rows: readonly Finished[], seenAtMs: number): Reconciled => {
       const found = reconcile(input({ rows, ids, seenAtMs, latestMs: 173 * hourMs }));
@@ -248,7 +248,7 @@ describe('executions/reconcile', () => {
       return found;
     };
     const behind = note([at({ id: 81, hour: 100 })], 100.5 * hourMs);
-    // This run started before the clock was set back, and ended when the clock was right again.
+    // The run started before the clock was set back, and ended with the right clock.
     const longer = note([at({ id: 80, hour: 172 })], 173 * hourMs);
     for (const found of [behind, longer]) {
       expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined });

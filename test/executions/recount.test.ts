@@ -13,7 +13,7 @@ import { someRun } from './some-execution.ts';
 const nowMs = 100 * dayMs;
 
 describe('executions/recount', () => {
-  it('compares totals hour by hour, and reads the hours with different totals again', async () => {
+  it('reads the hours with different totals again', async () => {
     const scene = await createScene({ ended: [2.5, 7.5, 7.6], known: [2.5, 7.5] });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toEqual(['pay -8 h … -7 h']);
@@ -34,7 +34,7 @@ describe('executions/recount', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('does not compare executions that may become visible later, because rounds will find them', async () => {
+  it('does not compare executions of the last minutes', async () => {
     const scene = await createScene({ ended: [0.5], known: [] });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toEqual([]);
@@ -43,7 +43,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toEqual(['pay -1 h … 0 h']);
   });
 
-  it('does not compare the last day of an idle project, which is read in turn, unless the day has too many rows', async () => {
+  it('does not compare the last day of an idle project', async () => {
     const scene = await createScene({ ended: [100.5], known: [100.5] });
     await scene.setComparedWeek(nowMs - dayMs);
     await scene.look('pay', { nextDayMs: nowMs });
@@ -53,7 +53,7 @@ describe('executions/recount', () => {
     expect(scene.asked).toHaveLength(2);
   });
 
-  it('compares a week once a day, also for idle projects and across restarts', async () => {
+  it('compares a week once a day', async () => {
     const scene = await createScene({ ended: [100.5], known: [] });
     await scene.setComparedWeek(nowMs - dayMs + 1);
     await scene.look('pay', { nextDayMs: nowMs });
@@ -71,7 +71,7 @@ describe('executions/recount', () => {
     expect(scene.asked.length).toBeGreaterThan(asked);
   });
 
-  it('compares the week of a project within the first day, although the process restarts every hour', async () => {
+  it('compares the week within a day despite hourly restarts', async () => {
     const scene = await createScene({ ended: [], known: [], countedFromMs: nowMs });
     await scene.setComparedWeek(undefined);
     for (let hour = 0; hour < 24; hour += 1) {
@@ -82,14 +82,14 @@ describe('executions/recount', () => {
     expect(scene.comparedWeekAtMs()).toBeGreaterThan(nowMs);
   });
 
-  it('compares a week at once if the clock was set back since the last comparison', async () => {
+  it('compares a week at once after the clock was set back', async () => {
     const scene = await createScene({ ended: [], known: [] });
     await scene.setComparedWeek(nowMs + 10 * dayMs);
     await scene.look('pay', {});
     expect(scene.comparedWeekAtMs()).toBe(nowMs);
   });
 
-  it('reads hidden rows again within a day in one window, because the rows may be readable by then', async () => {
+  it('reads hidden rows again within a day', async () => {
     const scene = await createScene({ ended: [5.5, 6.5, 9.5], known: [], isHidden: true });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toHaveLength(3);
@@ -102,7 +102,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toHaveLength(5);
   });
 
-  it('continues in the next round if time is short, and compares no hour twice', async () => {
+  it('continues in the next round if time is short', async () => {
     const scene = await createScene({ ended: [2.5, 7.5], known: [] });
     scene.note('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     let rounds = 0;
@@ -127,14 +127,14 @@ describe('executions/recount', () => {
     expect(scene.asked).toHaveLength(asked + 1);
   });
 
-  it('widens the overlap if it finds executions that all rounds missed', async () => {
+  it('widens the overlap after it finds missed executions', async () => {
     const scene = await createScene({ ended: [2.5, 7.5], known: [] });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toHaveLength(2);
     expect(scene.overlapMs()).toBe(240_000);
   });
 
-  it('does not change the overlap for executions that ended more than a day ago', async () => {
+  it('ignores old executions for the overlap', async () => {
     const scene = await createScene({ ended: [100.5], known: [] });
     await scene.setComparedWeek(nowMs - dayMs);
     await scene.look('pay', {});
@@ -142,7 +142,7 @@ describe('executions/recount', () => {
     expect(scene.overlapMs()).toBe(120_000);
   });
 
-  it('compares a thousand busy projects within the hour, and reports if requests run short, but not after an absence', async () => {
+  it('compares a thousand busy projects within the hour, but not after an absence', async () => {
     const many = Array.from({ length: 1000 }, (_, index) => `p${index}`);
     const scene = await createScene({ ended: [], known: [], projects: many });
     const round = async (): Promise<void> => {
@@ -183,7 +183,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toEqual(['pay -31 h … -30 h', 'pay -26 h … -25 h']);
   });
 
-  it('compares the projects in turn if a round has too little time for all of them', async () => {
+  it('compares the projects in turn if time is short', async () => {
     const scene = await createScene({ ended: [2.5], known: [], isHidden: true });
     for (const found of [3, 5]) {
       for (const project of usualProjects) scene.note(project, { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
@@ -205,7 +205,7 @@ type Given = {
   readonly requestsPerSecond?: number;
 };
 
-/** Creates a recount of executions by their age in hours: executions of the server, and executions in the ledger. */
+/** Creates a recount from the ages (hours) of executions on the server and in the ledger. */
 async function createScene({ ended, known, projects = usualProjects, countedFromMs = 0, ...given }: Given) {
   const { ledger } = openSqliteState({ memory: true });
   let isHidden = given.isHidden === true;

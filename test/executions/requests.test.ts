@@ -4,7 +4,7 @@ import { minuteMs } from '../support/durations.ts';
 import { createScene, type Scene, type SceneOptions } from './scene.ts';
 
 describe('executions/requests', () => {
-  it('sends few requests for a thousand projects, and counts runs at once or, in idle projects, within a search', async () => {
+  it('sends few requests for a thousand projects', async () => {
     const rounds = 160;
     const { perRound, searchRounds, activeRounds, idleMs, missing } = await watch({ rounds });
     process.stdout.write(
@@ -12,14 +12,14 @@ describe('executions/requests', () => {
     );
     process.stdout.write(`active within ${activeRounds} rounds, idle within ${idleMs / 1000} s\n`);
     expect(missing).toEqual([]);
-    // Some executions cannot be read, so running executions are read by project, 25 projects in a round.
+    // Running executions are read by project, 25 in a round.
     expect(perRound).toBeLessThanOrEqual(55);
     expect(activeRounds).toBeLessThanOrEqual(2);
-    // Each round looks for new executions in an eighth of the projects.
+    // Each round reads an eighth of the projects.
     expect(idleMs).toBeLessThanOrEqual(2 * minuteMs);
   }, 240_000);
 
-  it('counts executions of idle projects within the maximum delay, even without the request for the total', async () => {
+  it('counts executions of idle projects within the maximum delay', async () => {
     const options = { apiVersion: 14, clientVersion: 14 };
     const { perRound, activeRounds, idleMs, missing } = await watch({ rounds: 85, ...options });
     process.stdout.write(`requests a round without a hint: ${perRound.toFixed(1)}; idle within ${idleMs / 1000} s\n`);
@@ -29,7 +29,7 @@ describe('executions/requests', () => {
     expect(idleMs).toBeLessThanOrEqual(16 * minuteMs);
   }, 60_000);
 
-  it('reads a few of sixty projects to find a short run in an idle project, once the jobs are known', async () => {
+  it('finds a short run in an idle project with few reads', async () => {
     const asked: string[] = [];
     const scene = await createScene({ onRequest: ({ path }) => asked.push(path) });
     onTestFinished(scene.stop);
@@ -44,7 +44,7 @@ describe('executions/requests', () => {
     for (const { project, jobId } of jobs) {
       control.addFinished(project, { jobId, startedAtMs: nowMs() - 2000, endedAtMs: nowMs() - 1000 });
     }
-    // After these rounds, the runs are counted, their projects are idle again, and their jobs are listed.
+    // After these rounds, all projects are idle and their jobs are listed.
     await scene.rounds(40);
     const id = control.addFinished('p40', {
       jobId: jobs[40]?.jobId ?? '',
@@ -57,7 +57,7 @@ describe('executions/requests', () => {
     expect(asked.filter((path) => /^\/api\/47\/project\/p\d+\/executions/.test(path)).length).toBeLessThanOrEqual(12);
   }, 60_000);
 
-  it('reads a disabled project less and less often, and at once when the project is in the list again', async () => {
+  it('reads a disabled project less and less often', async () => {
     let asked = 0;
     const onRequest = ({ path }: { readonly path: string }): void => {
       if (path.includes('project/away/executions')) asked += 1;
@@ -85,7 +85,7 @@ describe('executions/requests', () => {
     expect(asked).toBeGreaterThanOrEqual(1);
   }, 60_000);
 
-  it('loses no run if one project has sixty a minute and another project forty thousand an hour', async () => {
+  it('loses no run of two very busy projects', async () => {
     const scene = await createScene();
     onTestFinished(scene.stop);
     const { control, nowMs } = scene;
@@ -118,7 +118,7 @@ const active = 10;
 
 type Run = { readonly project: string; readonly endedAtMs: number; readonly round: number; readonly isIdle: boolean };
 
-/** Plays rounds over many projects: a few are active, some cannot be read, and runs sometimes end in idle projects. */
+/** Plays rounds over many projects, of which some cannot be read. */
 async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: number }) {
   let asked = 0;
   const onRequest = (): void => {
@@ -165,7 +165,7 @@ async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: n
       const found = open.get(id);
       open.delete(id);
       if (found?.isIdle === true) idleMs = Math.max(idleMs, nowMs() - found.endedAtMs);
-      // In its first turn a project is found to be active.
+      // A first read finds that a project is active.
       else if (found !== undefined && foundBefore.has(found.project))
         activeRounds = Math.max(activeRounds, round - found.round + 1);
       if (found !== undefined) foundNow.add(found.project);
@@ -176,7 +176,7 @@ async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: n
   return { perRound, searchRounds: rounds - quietRounds, activeRounds, idleMs, missing: [...open.keys()] };
 }
 
-/** More than this many requests are sent only by a search. */
+/** Only a search sends more requests. */
 const most = 60;
 
 function finish({ control }: Scene, project: string, endedAtMs: number): number {

@@ -23,7 +23,7 @@ async function setUp(isRestored: boolean) {
 }
 
 describe('executions/restore-gap', () => {
-  it('publishes a project after a restore once the project was read up to the time of the first round', async () => {
+  it('publishes a project after a restore once it was read', async () => {
     const { gap, scan, shown } = await setUp(true);
     expect(shown()).toEqual([]);
     await gap.begin(1000);
@@ -35,7 +35,7 @@ describe('executions/restore-gap', () => {
     expect(shown()).toEqual(['pay', 'shop']);
   });
 
-  it('ends when the projects on hold have been read too', async () => {
+  it('ends when all projects have been read', async () => {
     const { gap, scan, shown } = await setUp(true);
     await gap.begin(1000);
     for (const project of ['pay', 'shop']) await scan(project, 1000);
@@ -47,7 +47,7 @@ describe('executions/restore-gap', () => {
     expect(shown()).toEqual(['pay', 'shop', 'old']);
   });
 
-  it('continues to publish read projects if the clock is set back while another project is still unread', async () => {
+  it('continues to publish read projects if the clock is set back', async () => {
     const { cache, gap, shown } = await setUp(true);
     const rewind = (project: string, scannedThroughMs: number) =>
       cache.update(async () => {
@@ -61,7 +61,7 @@ describe('executions/restore-gap', () => {
     expect(shown()).toEqual(['pay']);
   });
 
-  it('stays open if the process restarts before its first round, or during the gap', async () => {
+  it('stays open over restarts', async () => {
     const { gap, reopen } = await setUp(true);
     const beforeFirst = createRestoreGap(await reopen());
     await beforeFirst.open(false);
@@ -72,7 +72,7 @@ describe('executions/restore-gap', () => {
     expect(inTheMiddle.untilMs()).toBe(1000);
   });
 
-  it('opens after another restart if the server was not read in between, but only once', async () => {
+  it('opens once after another restart', async () => {
     const dir = makeMemoryFolder('automation-exporter-gap-');
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
     const live = async (work: (state: ReturnType<typeof openSqliteState>) => Promise<unknown>) => {
@@ -94,7 +94,7 @@ describe('executions/restore-gap', () => {
       await state.backUp();
     });
     truncateSync(join(dir, 'state.sqlite'), 0);
-    // This process reads no executions: it may only send waiting traces while the server does not respond.
+    // The process reads no executions while the server does not respond.
     expect(await live(({ remember }) => remember({ server: 'prod', collector: 'system' }, {}))).toMatchObject({
       kind: 'restored',
     });

@@ -4,7 +4,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 import { play } from './play.ts';
 
 describe('executions after a restored copy', () => {
-  it('never publishes a lower counter, for a backup from any time and any events after it', async () => {
+  it('never publishes a lower counter after a restore', async () => {
     const action = fc.oneof(
       { weight: 5, arbitrary: fc.tuple(fc.constant('finish' as const), fc.nat(2), fc.nat(3)) },
       { weight: 6, arbitrary: fc.tuple(fc.constant('rounds' as const), fc.integer({ min: 1, max: 3 }), fc.nat(1)) },
@@ -28,7 +28,7 @@ describe('executions after a restored copy', () => {
     );
   }, 120_000);
 
-  it('publishes at once the executions since the copy, and the cells that are 0 in the copy', async () => {
+  it('publishes the executions after the copy at once', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({
       keepBy: () => ledger,
@@ -49,7 +49,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(before);
   });
 
-  it('publishes nothing of a disabled project until the project was read again, and then no lower counter', async () => {
+  it('publishes nothing of a disabled project until it was read again', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     await rounds(2);
@@ -70,7 +70,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('finds an old execution again at once if a recount had found this execution before the restore', async () => {
+  it('finds an old execution of a recount again', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     await rounds(2, 3_600_000);
@@ -86,7 +86,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('counts runs again that the clock step dates before the start of counting, and no other runs', async () => {
+  it('counts runs again that a clock step dates before the start', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     finish('pay', { agoMs: 3_600_000 });

@@ -10,7 +10,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 const nowMs = 100_000_000;
 
 describe('executions/rewind', () => {
-  it('changes nothing if no stored time is further ahead of the clock than the duration of a response', async () => {
+  it('changes nothing if no stored time is in the future', async () => {
     const states = [readThrough('pay', nowMs + 30_000), readThrough('stock', nowMs - 5000)];
     const { rewound, facts, through } = await rewind({ nowMs }, states, {
       gapUntilMs: nowMs + 30_000,
@@ -21,7 +21,7 @@ describe('executions/rewind', () => {
     expect(facts()).toMatchObject({ gapUntilMs: nowMs + 30_000, listedAtMs: nowMs });
   });
 
-  it('reads again from the time to which the clock was set back, and returns by how much the clock was ahead', async () => {
+  it('reads again from the time to which the clock was set back', async () => {
     const states = [readThrough('pay', nowMs + 500_000), readThrough('stock', nowMs + 400_000)];
     const set = { rewindToMs: nowMs - 10_000, reachedMs: nowMs + 600_000 };
     const { rewound, facts, through } = await rewind({ nowMs, ...set }, states, { listedAtMs: nowMs });
@@ -30,14 +30,14 @@ describe('executions/rewind', () => {
     expect(facts().listedAtMs).toBe(nowMs - 10_000);
   });
 
-  it('keeps the time since which a project is missing, although the project was last read long before that time', async () => {
+  it('keeps the time since which a project is missing', async () => {
     const heldSinceMs = nowMs - 50_000;
     const missing: ProjectState = { ...readThrough('pay', nowMs - 500_000), hold: 'missing', heldSinceMs };
     const { cache } = await rewind({ nowMs, rewindToMs: nowMs - 10_000 }, [missing]);
     expect(cache.states.get('pay')?.heldSinceMs).toBe(heldSinceMs);
   });
 
-  it('computes from the progress of projects how far the clock was ahead while the exporter was not running', async () => {
+  it('computes from the progress how far the clock was ahead', async () => {
     const { rewound, through } = await rewind({ nowMs }, [
       readThrough('pay', nowMs + 5_000_000),
       readThrough('stock', nowMs + 7_000_000),
@@ -52,12 +52,12 @@ describe('executions/rewind', () => {
     expect(rewound).toBeUndefined();
   });
 
-  it('notices that a clock was set back even if nothing was read yet', async () => {
+  it('notices a clock step before anything was read', async () => {
     const { rewound } = await rewind({ nowMs, rewindToMs: nowMs - 10_000, reachedMs: nowMs + 600_000 }, []);
     expect(rewound).toBe(nowMs + 600_000);
   });
 
-  it('ends a restore gap now if it would end in the future', async () => {
+  it('ends a restore gap of the future now', async () => {
     const { facts, through } = await rewind({ nowMs }, [readThrough('pay', nowMs)], { gapUntilMs: nowMs + 5_000_000 });
     expect(facts().gapUntilMs).toBe(nowMs);
     expect(through()).toEqual([`pay ${nowMs}`]);
@@ -69,7 +69,7 @@ describe('executions/rewind', () => {
     expect(facts().gapUntilMs).toBe(unknown);
   });
 
-  it('rewinds later if a full disk prevented it, even if the clock is correct by that time', async () => {
+  it('rewinds later if the disk was full', async () => {
     const ledger = createMemoryLedger();
     let isFull = false;
     const commit: typeof ledger.commit = async (...change) => {
@@ -92,7 +92,7 @@ describe('executions/rewind', () => {
     expect(cache.states.get('pay')?.scannedThroughMs).toBe(nowMs);
   });
 
-  it('counts runs of a new project from the minute before a clock step was noticed, and no such runs of other projects', async () => {
+  it('counts runs of a new project from before a clock step was noticed', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const first = toNewProject('pay', nowMs - 100_000);
     const later = toNewProject('new', nowMs - 50_000);
@@ -113,7 +113,7 @@ describe('executions/rewind', () => {
     expect(facts().listedAtMs).toBe(nowMs - 610_000);
   });
 
-  it('counts a new project from before the clock step, and other projects only if future times had been read', async () => {
+  it('counts a new project from before a clock step', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const states = [toNewProject('pay', nowMs - 100_000), toNewProject('new', nowMs - 50_000)];
     const ahead = { ...toNewProject('ahead', nowMs - 100_000), scannedThroughMs: nowMs + 500_000 };
@@ -136,14 +136,14 @@ describe('executions/rewind', () => {
     expect(cache.states.get('new')?.countedFromMs).toBe(nowMs - 50_000);
   });
 
-  it('ignores a difference of a few seconds, and a difference of days, which comes from a wrong clock of the exporter', async () => {
+  it('ignores a difference of a few seconds, or of days', async () => {
     const near = await rewind({ nowMs }, [readThrough('pay', nowMs)], { skewMs: 30_000 });
     expect(near.through()).toEqual([`pay ${nowMs}`]);
     const far = await rewind({ nowMs }, [readThrough('pay', nowMs)], { skewMs: 40 * 86_400_000 });
     expect(far.through()).toEqual([`pay ${nowMs - 86_400_000}`]);
   });
 
-  it('continues to publish the projects that were read in a restore gap, even if a clock step moves the end of the gap', async () => {
+  it('continues to publish read projects if a clock step moves the gap', async () => {
     const gapUntilMs = nowMs + 500_000;
     const marked = { ...readThrough('marked', nowMs - 10_000), gapReadMs: gapUntilMs };
     const states = [marked, readThrough('through', gapUntilMs), readThrough('unread', nowMs + 400_000)];
@@ -207,7 +207,7 @@ describe('executions/follow-skew', () => {
     expect(facts()).toMatchObject({ leap, skewMs: 660_000 });
   });
 
-  it('stores the time that a fast clock has reached, and stores it again when this time is a day later', async () => {
+  it('stores the time that a fast clock has reached', async () => {
     const { follow, facts } = await start(createMemoryLedger());
     const dayMs = 86_400_000;
     for (const [reachedMs, kept] of [
@@ -229,7 +229,7 @@ describe('executions/follow-skew', () => {
     expect(facts().skewMs).toBe(660_000);
   });
 
-  it('stores a step once the disk has space, if a full disk prevented it', async () => {
+  it('stores a clock step once the disk has space', async () => {
     const ledger = createMemoryLedger();
     let isFull = true;
     const commit: typeof ledger.commit = async (...change) => {

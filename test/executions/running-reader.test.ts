@@ -35,7 +35,7 @@ describe('executions/running-reader', () => {
     ]);
   });
 
-  it('reads some of many projects in each round, and projects with running executions in every round', async () => {
+  it('reads projects with running executions in every round', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
     const { read, asked, pass } = setUp((project) => (project === 'p12' ? [someRunning({ id: 7, project })] : []));
 
@@ -51,7 +51,7 @@ describe('executions/running-reader', () => {
     expect(asked[0]).toBe('*');
   });
 
-  it('returns the time at which each project was read, even if the read was several rounds ago', async () => {
+  it('returns the time at which each project was read', async () => {
     const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
     const { read, pass } = setUp((project) => {
       if (project === 'p7') throw refusal('forbidden', 'api.error.item.unauthorized');
@@ -72,7 +72,7 @@ describe('executions/running-reader', () => {
     expect((await read(names.slice(0, 1))).readTicks?.size).toBe(1);
   });
 
-  it('reads a list to its end, although the server removes hidden rows from its pages', async () => {
+  it('reads a list with hidden rows to its end', async () => {
     const all = Array.from({ length: 1200 }, (_, id) => someRunning({ id, project: id % 2 === 0 ? 'pay' : 'hidden' }));
     const { read } = setUp(
       () => all,
@@ -94,7 +94,7 @@ describe('executions/running-reader', () => {
     expect((await read(['gone', 'pay'])).denied).toEqual(new Set());
   });
 
-  it('keeps its results when the budget allows no further project, and continues with that project', async () => {
+  it('continues with the project at which the budget ended', async () => {
     let places = 2;
     const { read, asked } = setUp((project) => {
       places -= 1;
@@ -124,7 +124,7 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
-  it('reads all projects with one request again after lost rights are granted again a minute later', async () => {
+  it('reads all projects with one request again after rights are restored', async () => {
     let isOpen = false;
     const refuse = () => refusal('forbidden', 'api.error.item.unauthorized');
     const { read, asked } = setUp(
@@ -143,7 +143,7 @@ describe('executions/running-reader', () => {
     expect(asked).toEqual(['*']);
   });
 
-  it('reads project by project if `*` is refused because of one project, and requests one denied project in each round', async () => {
+  it('reads project by project if `*` is refused', async () => {
     const names = ['closed', 'shut', 'pay', 'stock'];
     const { read, asked } = setUp(
       (project) => {
@@ -171,7 +171,7 @@ describe('executions/running-reader', () => {
     expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
-  it('reports that no project can be read if some projects are denied and the others are missing', async () => {
+  it('reports that no project can be read if all are denied or missing', async () => {
     const { read } = setUp((project) => {
       if (project === 'gone') throw refusal('not_found', 'api.error.project.disabled');
       throw refusal('forbidden', 'api.error.item.unauthorized');
@@ -180,7 +180,7 @@ describe('executions/running-reader', () => {
     expect(await read(['gone'])).toMatchObject({ executions: [], denied: new Set() });
   });
 
-  it('reports an error 500 for `*` as a failure, except from releases that always answer `*` with this error', async () => {
+  it('reports an error 500 for `*` as a failure', async () => {
     const failure = () => new ApiError('failed', { kind: 'server', apiEndpoint: 'any', status: 500 });
     const answer = (): [] => [];
 
@@ -191,7 +191,7 @@ describe('executions/running-reader', () => {
       expect(await setUp(answer, failure, release).read(['pay'])).toMatchObject({ executions: [] });
   });
 
-  it('soon reads all projects with one request again if a server of an unknown release failed once', async () => {
+  it('tries one request again soon if the release is unknown', async () => {
     let failures = 1;
     const failOnce = (): ApiError | undefined => {
       failures -= 1;

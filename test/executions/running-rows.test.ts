@@ -20,7 +20,7 @@ describe('executions/running-rows', () => {
     ]);
   });
 
-  it('counts running executions by job, with the start of the oldest, and counts waiting executions by project', () => {
+  it('counts running executions by job', () => {
     const lines = show([
       someRunning({ id: 1, startedAtMs: 200_000 }),
       someRunning({ id: 2, startedAtMs: 100_000 }),
@@ -38,7 +38,7 @@ describe('executions/running-rows', () => {
     ]);
   });
 
-  it("also shows running and waiting executions under OpenTelemetry's names if configured", () => {
+  it('shows running executions under configured OpenTelemetry names', () => {
     const executions = [
       someRunning({ id: 1 }),
       someRunning({ id: 2 }),
@@ -83,7 +83,7 @@ describe('executions/running-rows', () => {
     ]);
   });
 
-  it('takes no slot for a job that has never finished, but keeps the series of the longest running job separate', () => {
+  it('takes no slot for a job that has never finished', () => {
     const slots = createSeriesSlots([]);
     slots.setRoom({ jobs: 1, durations: 1, nodes: 1 });
     const named = (name: string, startedAtMs: number) =>

@@ -18,11 +18,11 @@ export type SceneOptions = DirectOptions & {
   readonly clientVersion?: number;
   /** Wraps the ledger of the daemon. */
   readonly keepBy?: (ledger: Ledger) => Ledger;
-  /** The time that passes on the monotonic clock at each reading: requests take time, and readings are not whole numbers. */
+  /** The time that passes at each reading of the monotonic clock. */
   readonly tickMs?: number;
 };
 
-/** Plays the rounds of the daemon with a simulated service, on one clock that the test moves. */
+/** Plays rounds with a simulated service; the test moves the clock. */
 export async function createScene({
   settings = {},
   clientVersion = 47,
@@ -114,7 +114,7 @@ export async function createScene({
     nowMs: () => nowMs,
     /** Advances the time of the service and of the daemon. */
     pass,
-    /** Returns the result of a round that runs some seconds after the previous round: `success`, or its error. */
+    /** Plays a round some seconds later; returns `success` or the error. */
     round,
     rounds: async (count: number, afterMs?: number) => {
       for (let left = count; left > 0; left -= 1) {
@@ -137,7 +137,7 @@ export async function createScene({
     /** The number of series that the last round reported. */
     series: () => series,
     complaints: () => complaints,
-    /** What the rounds reported, for example `late 2` or `skipped disabled 3`. */
+    /** The reports of rounds, such as `late 2` or `skipped disabled 3`. */
     told,
     lag: () => lag,
     averages: () => executions.averages,

@@ -17,7 +17,7 @@ function rulesOf(family: string, rule: Partial<{ off: boolean; dropLabels: strin
 }
 
 describe('executions/series-plan', () => {
-  it('has room by default for 5,000 jobs, 200 of them with durations, and 5,000 nodes in 1,000 projects', () => {
+  it('has room for 5,000 jobs by default', () => {
     const use = { projects: 1000, projectHistograms: 3000 };
     expect(planRoom(defaults, use)).toEqual({ jobs: 5000, durations: 200, nodes: 5000 });
   });
@@ -40,7 +40,7 @@ describe('executions/series-plan', () => {
         }
   });
 
-  it('divides a limit that is too small: two thirds for the series of jobs, the rest for their durations', () => {
+  it('divides a small limit between jobs and their durations', () => {
     expect(planRoom({ ...defaults, maxSeries: 10_000 }, onePlain)).toEqual({ jobs: 223, durations: 28, nodes: 494 });
     expect(planRoom({ ...defaults, detail: 5000 }, onePlain)).toEqual({ jobs: 5000, durations: 1382, nodes: 5000 });
   });
@@ -51,10 +51,10 @@ describe('executions/series-plan', () => {
     expect(planRoom({ ...off, maxSeries: 10_000 }, onePlain).jobs).toBe(336);
   });
 
-  it("reserves the series under OpenTelemetry's names if these names are on", () => {
+  it("reserves series for OpenTelemetry's names", () => {
     const cicd = { ...defaults, cicd: true };
     expect(seriesOfJob(cicd)).toBe(32);
-    // A project has 56 more series than without these names, and a job with durations has 96 more.
+    // With OpenTelemetry's names, a project has 56 more series, a job with durations 96 more.
     expect(planRoom({ ...cicd, maxSeries: 10_000 }, onePlain)).toEqual({ jobs: 194, durations: 15, nodes: 491 });
     expect(planRoom(cicd, { projects: 100, projectHistograms: 0 })).toEqual({
       jobs: 5000,

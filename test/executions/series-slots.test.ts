@@ -9,7 +9,7 @@ describe('executions/series-slots', () => {
     expect(['a', 'b', 'c', 'a'].map((name) => take(slots, name))).toEqual([true, true, false, true]);
   });
 
-  it('assigns more slots to a long name, and takes all of them back', () => {
+  it('assigns more slots to a long name', () => {
     const long = toJobKey('pay', '', 'x'.repeat(1000));
     const slots = withRoom(12);
     const claims = slots.claim();
@@ -22,7 +22,7 @@ describe('executions/series-slots', () => {
     expect(take(slots, 'b')).toBe(true);
   });
 
-  it('assigns no slot for a query, or for a change that is never committed', () => {
+  it('assigns no slot before the commit', () => {
     const slots = withRoom(1);
     expect(slots.has('jobs', job('a'))).toBe(false);
     expect(slots.claim().has('jobs', job('a'))).toBe(true);
@@ -37,7 +37,7 @@ describe('executions/series-slots', () => {
     expect(claims.has('jobs', job('a'))).toBe(true);
   });
 
-  it('restores the slots that were taken and given back before a restart', () => {
+  it('restores the slots after a restart', () => {
     const facts = (leftOut: JobFacts['leftOut']): JobFacts => ({
       project: 'pay',
       group: '',
@@ -95,7 +95,7 @@ describe('executions/series-slots', () => {
     expect(take(slots, 'b', 'stock')).toBe(false);
   });
 
-  it('counts each owner without a slot once, until the owner gets a slot', () => {
+  it('counts each owner without a slot once', () => {
     const slots = withRoom(1);
     for (const name of ['a', 'b', 'c', 'b']) take(slots, name);
     expect(slots.refused().jobs).toBe(2);
@@ -124,7 +124,7 @@ function claimed(slots: SeriesSlots, key: string) {
   return claims;
 }
 
-/** Requests a slot in the same way as a change that is committed. */
+/** Requests a slot like a committed change. */
 function take(slots: SeriesSlots, name: string, project = 'pay'): boolean {
   const key = toJobKey(project, '', name);
   slots.settle(claimed(slots, key));

@@ -4,7 +4,7 @@ import { createServerClock, type ServerTime } from '../../src/executions/reading
 import { refusal } from './fake-api.ts';
 
 describe('executions/server-clock', () => {
-  it('uses the time of the server that a response contains', async () => {
+  it('uses the server time of a response', async () => {
     const { read, asked } = createScene(() => 0);
     expect(await read(7000)).toBe(7000);
     expect(asked()).toBe(0);
@@ -33,7 +33,7 @@ describe('executions/server-clock', () => {
     },
   );
 
-  it('returns whole milliseconds, although readings of the monotonic clock have fractions', async () => {
+  it('returns whole milliseconds', async () => {
     const { read, pass } = createScene((nowMs) => nowMs + 90_000.25);
     pass(0.9004);
     expect(await read(undefined)).toBe(1_090_001);
@@ -43,7 +43,7 @@ describe('executions/server-clock', () => {
   });
 
   it.each(['server', 'timeout', 'not_found', 'decode'] as const)(
-    "uses the last known difference, or the exporter's clock, if the request ends in %s",
+    'uses the last known difference if the request ends in %s',
     async (kind) => {
       const refuse = (): never => {
         throw refusal(kind);
@@ -65,7 +65,7 @@ describe('executions/server-clock', () => {
   });
 
   it.each(['server', 'forbidden'] as const)(
-    'uses the difference stored before the start if the first request ends in %s',
+    'uses the stored difference if the first request ends in %s',
     async (kind) => {
       const fail = (): never => {
         throw refusal(kind);
@@ -77,7 +77,7 @@ describe('executions/server-clock', () => {
     },
   );
 
-  it('accepts a forward step only after five minutes, and uses computed times until then', async () => {
+  it('accepts a forward step only after five minutes', async () => {
     const { read, pass } = createScene(refuse);
     await read(1_000_000);
     for (let passedMs = 0; passedMs < 300_000; passedMs += 15_000) {
@@ -88,7 +88,7 @@ describe('executions/server-clock', () => {
     expect(await read(10_300_000)).toBe(10_300_000);
   });
 
-  it('also waits before it accepts a forward step that happened while the exporter was not running', async () => {
+  it('accepts a forward step of an absence only after five minutes', async () => {
     const { read, pass, doubted } = createScene(refuse, { skewMs: 0, listedAtMs: 1_000_000 });
     expect(await read(10_000_000)).toBe(1_000_000);
     expect(doubted()).toBe(10_001_000);
@@ -110,7 +110,7 @@ describe('executions/server-clock', () => {
   it.each([
     [661_000, { beginMs: 1_000_000, endMs: 1_661_000 }],
     [30_000, undefined],
-  ])('detects a step of %i ms that happened during an absence, and detects it only once', async (byMs, leap) => {
+  ])('detects a step of %i ms during an absence once', async (byMs, leap) => {
     const { read, pass, latest } = createScene(refuse, { skewMs: 0, listedAtMs: 1_000_000 });
     await read(1_000_000 + byMs);
     expect(latest()?.leap).toEqual(leap);
@@ -119,20 +119,17 @@ describe('executions/server-clock', () => {
     expect(latest()?.leap).toBeUndefined();
   });
 
-  it.each([32, 33])(
-    'skips the span of a step that was accepted later, unless the span exceeds a month: %i days',
-    async (days) => {
-      const { read, pass, latest } = createScene(refuse);
-      await read(1_000_000);
-      for (let minute = 1; minute <= 6; minute += 1) {
-        pass(60_000);
-        await read(1_000_000 + minute * 60_000 + days * 86_400_000);
-      }
-      const endMs = 1_360_000 + days * 86_400_000;
-      expect(latest()?.nowMs).toBe(endMs);
-      expect(latest()?.leap).toEqual(days > 32 ? undefined : { beginMs: 1_360_000, endMs });
-    },
-  );
+  it.each([32, 33])('skips the span of an accepted step of %i days', async (days) => {
+    const { read, pass, latest } = createScene(refuse);
+    await read(1_000_000);
+    for (let minute = 1; minute <= 6; minute += 1) {
+      pass(60_000);
+      await read(1_000_000 + minute * 60_000 + days * 86_400_000);
+    }
+    const endMs = 1_360_000 + days * 86_400_000;
+    expect(latest()?.nowMs).toBe(endMs);
+    expect(latest()?.leap).toEqual(days > 32 ? undefined : { beginMs: 1_360_000, endMs });
+  });
 
   it('ignores a forward step that did not last', async () => {
     const { read, pass } = createScene(refuse);
@@ -156,7 +153,7 @@ describe('executions/server-clock', () => {
     expect(await read(11_830_001)).toBe(8_230_000);
   });
 
-  it('after a step back, rewinds to the time at which the clock went ahead', async () => {
+  it('rewinds to the time at which the clock went ahead', async () => {
     const { read, pass, rewindTo, reached } = createScene(refuse);
     await read(1_000_000);
     pass(15_000);
@@ -176,7 +173,7 @@ describe('executions/server-clock', () => {
     expect(rewindTo()).toBeUndefined();
   });
 
-  it('rewinds to the last time that came from the server, even if later times were computed', async () => {
+  it('rewinds to the last time from the server', async () => {
     let answer = (nowMs: number): number => nowMs;
     const { read, pass, rewindTo } = createScene((nowMs) => answer(nowMs));
     await read(undefined);
@@ -206,7 +203,7 @@ describe('executions/server-clock', () => {
     expect(wasUnseen()).toBe(false);
   });
 
-  it('requests the time if a date is surprising, at most once a minute, and uses the requested time', async () => {
+  it('requests the time after an unexpected date', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs);
     await read(1_000_000);
     pass(60_000);
@@ -217,7 +214,7 @@ describe('executions/server-clock', () => {
     expect(asked()).toBe(1);
   });
 
-  it('requests the time every quarter of an hour, even if responses have dates', async () => {
+  it('requests the time every quarter of an hour', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs);
     for (let passedMs = 0; passedMs < 1_800_000; passedMs += 15_000) {
       await read(1_000_000 + passedMs);
@@ -251,7 +248,7 @@ function createScene(
     /** An error of this request must not become an error of the round. */
     read: async (answeredAtMs: number | undefined) => {
       const isAsked = serverClock.isOld(answeredAtMs);
-      // This cast is safe: the clock asks nothing else.
+      // This cast is safe: the clock sends only this request.
       if (isAsked) await serverClock.ask(api as unknown as Api).catch(() => undefined);
       const time = serverClock.now(answeredAtMs);
       latest = time;

@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 const firstMs = Date.UTC(2024, 4, 1);
 
 describe('executions/skips', () => {
-  it('counts skipped executions a week at a time, the oldest first, and logs their number once', async () => {
+  it('counts skipped executions a week at a time', async () => {
     const scene = await createScene([toSkip(0, 15), toSkip(20, 21, 'outage')], () => 4);
     await scene.look();
     expect(scene.asked).toEqual(['0 … 7', '7 … 14', '14 … 15', '20 … 21']);
@@ -23,7 +23,7 @@ describe('executions/skips', () => {
     expect(scene.asked).toHaveLength(4);
   });
 
-  it('sends at most five requests at once, and stops when its time is over', async () => {
+  it('sends at most five requests at once', async () => {
     const scene = await createScene([toSkip(0, 70)], () => 1);
     await scene.look();
     expect(scene.asked).toHaveLength(5);
@@ -41,7 +41,7 @@ describe('executions/skips', () => {
     expect([scene.skipped, scene.told, scene.left()]).toEqual([[], [], undefined]);
   });
 
-  it('tries to count a week three times, and then reports that the count is incomplete', async () => {
+  it('reports an incomplete count after three tries', async () => {
     const scene = await createScene([toSkip(0, 10)], (fromDay) => {
       if (fromDay === 0) throw refusal('server');
       return 3;
@@ -58,7 +58,7 @@ describe('executions/skips', () => {
     ]);
   });
 
-  it('counts skipped executions once, even if they could not be stored at first', async () => {
+  it('counts skipped executions once, even after a failed write', async () => {
     const scene = await createScene([toSkip(0, 3)], () => 4);
     scene.fill(true);
     await expect(scene.look()).rejects.toThrow('the disk is full');
@@ -80,7 +80,7 @@ describe('executions/skips', () => {
     expect(scene.told).toEqual(['pay: 2 executions were skipped because they ended before the catch-up limit']);
   });
 
-  it('stops if the credentials are refused, and later continues with the same week', async () => {
+  it('continues with the same week after refused credentials', async () => {
     const scene = await createScene([toSkip(0, 3)], () => {
       throw refusal('unauthorized');
     });

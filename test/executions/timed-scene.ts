@@ -35,8 +35,8 @@ export const startMs = Date.UTC(2026, 0, 15, 12);
 const everyMs = 15_000;
 
 /**
- * Plays rounds with the real client, budget, circuit and ledger against a server without a socket whose responses take time.
- * Vitest's clock continues while requests are in progress.
+ * Plays rounds against a server without a socket whose responses take time. Vitest's clock continues while requests are in
+ * progress.
  */
 export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, active = [], ...given }: TimedOptions) {
   vi.useFakeTimers({ now: startMs });
@@ -143,7 +143,7 @@ export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, a
     answerBy: (next: (path: string) => Partial<TransportAnswer> | undefined) => {
       answer = next;
     },
-    /** Makes a proxy send its own dates, which are off by this time. */
+    /** Makes a proxy send its own dates, wrong by this time. */
     setDates: (offMs: number) => {
       dateOffMs = offMs;
     },

@@ -53,7 +53,7 @@ describe('executions/total-rows', () => {
     expect(defaultBuckets).toEqual([1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200]);
   });
 
-  it('shows the number of hidden executions, or no series if the number is unknown', () => {
+  it('shows no series for an unknown number of hidden executions', () => {
     const history = [
       { project: 'pay', counted: 5, readable: 2 },
       { project: 'stock', counted: undefined, readable: 0 },
@@ -63,7 +63,7 @@ describe('executions/total-rows', () => {
     ]);
   });
 
-  it("also shows totals under OpenTelemetry's names if configured", () => {
+  it('shows totals under configured OpenTelemetry names', () => {
     const cell = (kind: Cell['kind'], ending: string, count: number, isReleased = true): Cell => ({
       kind,
       labels: [...labels, ending],
@@ -129,7 +129,7 @@ describe('executions/total-rows', () => {
     expect(show({ cells }).filter((line) => !line.endsWith(' 0'))).toEqual([]);
   });
 
-  it('publishes no series of a job without a slot, but includes the job in all totals', () => {
+  it('includes a job without a slot in all totals', () => {
     const left: JobFacts = {
       project: 'pay',
       group: 'nightly',
@@ -164,7 +164,7 @@ describe('executions/total-rows', () => {
     expect(show({ cells, hold })).toHaveLength(series);
   });
 
-  it('shows the known facts of a job, and no unknown facts', () => {
+  it('shows only known facts of a job', () => {
     const job: JobFacts = {
       project: 'pay',
       group: 'nightly',

@@ -20,7 +20,7 @@ const totals: Totals = {
 const run = { ...someRun({ id: 7, status: 'succeeded', startedAtMs: endedAtMs - 5000, endedAtMs }), project: 'pay' };
 
 describe('executions/trace-port', () => {
-  it('gives tracing the server time of the last round; before the first round, no time', () => {
+  it('returns the server time of the last round', () => {
     const port = createTracePort([1]);
     expect(port.serverNowMs()).toBeUndefined();
     port.noteServerNow(endedAtMs);

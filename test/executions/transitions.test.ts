@@ -13,7 +13,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('complains about a configured start of counting only if this start has no effect', async () => {
+  it('complains about a start of counting without effect', async () => {
     const { rounds, restart, complaints } = await play({ settings: { countFromMs: birthMs - hourMs } });
     await rounds(1);
     restart();
@@ -27,7 +27,7 @@ describe('executions/transitions', () => {
     ]);
   });
 
-  it('counts executions of a new project that ended before the project was first listed', async () => {
+  it('counts executions from before a project was first listed', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(2);
     control.createProject('new');
@@ -36,7 +36,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['new  succeeded 1']);
   });
 
-  it('counts the executions of a new project even if another poll had already requested the list', async () => {
+  it('counts the executions of a new project with a list of another poll', async () => {
     const { control, finish, counted, rounds, round, pass, listProjects } = await play();
     await rounds(1);
     pass(50_000);
@@ -50,7 +50,7 @@ describe('executions/transitions', () => {
   });
 
   it('keeps the last executions of a renamed project, under its new name', async () => {
-    // Without totals, runs of idle projects are found only by reading the projects in turn.
+    // Without totals, only reads in turn find runs of idle projects.
     const old = { apiVersion: 14, clientVersion: 14 };
     const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 15 * 60_000 }, ...old });
     for (let count = 0; count < 20; count += 1) control.createProject(`idle-${count}`);
@@ -77,7 +77,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['new  succeeded 1']);
   });
 
-  it('keeps the progress of a disabled project, and resumes there', async () => {
+  it('keeps the progress of a disabled project', async () => {
     const { control, finish, counted, rounds, shown, lag } = await play();
     await rounds(2);
     control.changeProject('pay', { disabled: true });
@@ -92,7 +92,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('keeps the progress of a hidden project and resumes there, without a complaint', async () => {
+  it('keeps the progress of a hidden project', async () => {
     const { control, finish, counted, rounds, simulator } = await play();
     await rounds(2);
     finish('pay');
@@ -107,7 +107,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('keeps the progress of a project whose rows are not shown, reports their number, and later counts the rows', async () => {
+  it('counts hidden rows of a project once they are shown', async () => {
     const { control, finish, counted, rounds, shown, simulator, job, lag } = await play();
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { hiddenJobs: [job] } });
@@ -124,18 +124,18 @@ describe('executions/transitions', () => {
     expect(shown('automation_exporter_executions_hidden')).toEqual([]);
   });
 
-  it('counts an execution of an idle project within minutes, although reading all projects takes a quarter of an hour', async () => {
+  it('counts an execution of an idle project within minutes', async () => {
     const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 900_000 } });
     const projects = Array.from({ length: 60 }, (_, index) => `p${index}`);
     for (const project of projects) control.createProject(project);
     await rounds(130);
     for (const project of ['p3', 'p23', 'p43']) finish(project, { isAdHoc: true });
-    // The total of all executions includes the run only after the run is older than the overlap.
+    // Totals include a run when it is older than the overlap.
     await rounds(16);
     expect(counted().toSorted()).toEqual(['p23  succeeded 1', 'p3  succeeded 1', 'p43  succeeded 1']);
   });
 
-  it('ends the series of a deleted project at once, and removes the project after thirty days', async () => {
+  it('ends the series of a deleted project at once', async () => {
     const { control, finish, counted, rounds, shown, ledger, isShownProject } = await play();
     control.createProject('stock');
     await rounds(2);
@@ -158,7 +158,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('counts a project that is back after this time only from its return, and reports no skipped executions', async () => {
+  it('counts a project from its late return', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     finish('pay');
@@ -173,7 +173,7 @@ describe('executions/transitions', () => {
     expect([counted(), told]).toEqual([['pay  succeeded 1'], []]);
   });
 
-  it('removes a deleted project in small steps, and counts none of its executions again', async () => {
+  it('removes a deleted project in small steps', async () => {
     const { control, finish, rounds, round, ledger } = await play({ settings: { backfillMs: dayMs } });
     for (const hours of [1, 3, 5]) finish('pay', { agoMs: hours * hourMs });
     await rounds(10);
@@ -199,7 +199,7 @@ describe('executions/transitions', () => {
     expect(reads.length).toBeGreaterThanOrEqual(39);
   });
 
-  it('reads the last day of an idle project once an hour, and otherwise only new executions', async () => {
+  it('reads the last day of an idle project once an hour', async () => {
     const { rounds, simulator } = await play();
     await rounds(120, 60_000);
     const lengths = simulator.requests().flatMap(({ path, query }) => {
@@ -211,7 +211,7 @@ describe('executions/transitions', () => {
     expect(lengths.filter((length) => length > 0.1).map(Math.round)).toEqual([1, 2]);
   });
 
-  it('keeps ids for nine days, which is longer than any recount reaches', async () => {
+  it('keeps ids for nine days', async () => {
     const { finish, rounds, ledger } = await play({ settings: { catchUpLimitMs: dayMs } });
     await rounds(2);
     finish('pay');
@@ -222,7 +222,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('continues with the counters of a deleted project that returns within thirty days', async () => {
+  it('continues the counters of a project that returns', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(2);
     finish('pay');
@@ -235,7 +235,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1', 'pay  succeeded 1']);
   });
 
-  it('counts the executions skipped beyond the catch-up limit, by reason, and logs them', async () => {
+  it('counts the executions skipped beyond the catch-up limit', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     control.changeProject('pay', { disabled: true });
@@ -253,7 +253,7 @@ describe('executions/transitions', () => {
     ]);
   });
 
-  it('continues at the catch-up limit after the exporter was down for a longer time', async () => {
+  it('continues at the catch-up limit after a long stop', async () => {
     const { finish, counted, rounds, told, pass, lag } = await play();
     await rounds(3);
     finish('pay', { agoMs: -1000 });
@@ -272,27 +272,24 @@ describe('executions/transitions', () => {
   it.each([
     ['', 0],
     [', even while a corrected clock of the server is not accepted yet', -3 * hourMs],
-  ])(
-    'starts the interval of a project at the time when the configuration includes the project%s',
-    async (_when, skewMs) => {
-      const { control, finish, counted, rounds, restart } = await play();
-      await rounds(2);
-      control.setClockSkew(skewMs);
-      await rounds(2);
-      restart({ isWantedProject: () => false });
-      control.setClockSkew(0);
-      await rounds(2);
-      finish('pay');
-      await rounds(2);
-      restart();
-      await rounds(2);
-      finish('pay');
-      await rounds(30);
-      expect(counted()).toEqual(['pay settle succeeded 1']);
-    },
-  );
+  ])('starts counting a project when the configuration includes it%s', async (_when, skewMs) => {
+    const { control, finish, counted, rounds, restart } = await play();
+    await rounds(2);
+    control.setClockSkew(skewMs);
+    await rounds(2);
+    restart({ isWantedProject: () => false });
+    control.setClockSkew(0);
+    await rounds(2);
+    finish('pay');
+    await rounds(2);
+    restart();
+    await rounds(2);
+    finish('pay');
+    await rounds(30);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
 
-  it('counts nothing in a project that is excluded only while the server does not respond', async () => {
+  it('counts nothing in a project that was excluded during an outage', async () => {
     const { control, finish, counted, rounds, round, restart, pass } = await play();
     await rounds(2);
     control.addFault({ kind: 'hang' });
@@ -312,7 +309,7 @@ describe('executions/transitions', () => {
   it.each([
     ['the first start', undefined],
     ['a configuration that includes a project', 'pay'],
-  ])('starts with %s, even if the list of projects can be read only later', async (_since, excluded) => {
+  ])('starts with %s before the list of projects can be read', async (_since, excluded) => {
     const { control, finish, counted, rounds, round, restart } = await play();
     if (excluded !== undefined) {
       await rounds(2);
@@ -367,7 +364,7 @@ describe('executions/transitions', () => {
     expect(values()).toEqual(['1']);
   });
 
-  it('publishes a series as 0 first after a limit had removed the series, however long this was ago', async () => {
+  it('publishes a series as 0 again after a limit removed it', async () => {
     const { control, finish, rounds, restart, shown } = await play({
       settings: { holdNewSeriesMs: 60_000, maxSeries: 40 },
     });
@@ -389,7 +386,7 @@ describe('executions/transitions', () => {
     expect(ofShop()).toEqual(['3']);
   });
 
-  it('counts the executions of an excluded job from the time at which the job is included', async () => {
+  it('counts an excluded job from the time of its inclusion', async () => {
     const { finish, counted, rounds, restart, ledger } = await play({ settings: { isWantedJob: () => false } });
     await rounds(2);
     finish('pay');

@@ -32,26 +32,26 @@ describe('executions/rebucket', () => {
     expect(rebucket([durations, runs], { ...facts, buckets: [1, 10] }, [1, 10])).toBeUndefined();
   });
 
-  it('keeps counts and sums if the bounds change, and resets all buckets except the last to 0', () => {
+  it('keeps counts and sums if the bounds change', () => {
     expect(rebucket([durations, runs], { ...facts, buckets: [1, 10] }, [5, 60, 600])).toEqual({
       facts: { ...facts, buckets: [5, 60, 600] },
       cells: [{ ...durations, buckets: [0, 0, 0, 7] }],
     });
   });
 
-  it('notices changed bounds if their number is the same', () => {
+  it('notices changed bounds of the same number', () => {
     expect(rebucket([durations], { ...facts, buckets: [1, 10] }, [1, 20])?.cells).toEqual([
       { ...durations, buckets: [0, 0, 7] },
     ]);
   });
 
-  it('stores bounds for older counts that have no bounds, if the number of buckets fits', () => {
+  it('stores bounds for older counts', () => {
     expect(rebucket([durations], facts, [1, 10])).toEqual({ facts: { ...facts, buckets: [1, 10] }, cells: [] });
     expect(rebucket([durations], facts, [1])?.cells).toEqual([{ ...durations, buckets: [0, 7] }]);
   });
 });
 
-it('allows other changes between its steps, and keeps the results of these changes', async () => {
+it('allows other changes between its steps', async () => {
   const { ledger } = openSqliteState({ memory: true });
   const cache = await openLedgerCache(ledger, 'upstream');
   const cells = Array.from(
@@ -78,7 +78,7 @@ it('allows other changes between its steps, and keeps the results of these chang
 const nowMs = 1000 * hourMs;
 
 describe('executions/slow-clocks', () => {
-  it('remembers a clock that is more than a day behind for eight days, even across a restart', async () => {
+  it('remembers a slow clock for eight days', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     await noteSlowClocks(cache, { serverTimes: [nowMs, nowMs - 24 * hourMs], nowMs });
@@ -92,7 +92,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([]);
   });
 
-  it('compares the time of a response that is ahead of the current server time with the clock of the exporter', async () => {
+  it('compares a fast response with the clock of the exporter', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const ownMs = nowMs + 48 * hourMs;
     for (const serverTimes of [[nowMs + 1000], [ownMs], [ownMs - 26 * hourMs]])
@@ -100,7 +100,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([{ byMs: 26 * hourMs, seenAtMs: nowMs }]);
   });
 
-  it('recognizes a slow clock only by a running execution with a new id and an old start', async () => {
+  it('recognizes a slow clock by a new id with an old start', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     await cache.update(async () => ({
       facts: { ...cache.facts(), oneTimeIds: [73] },
@@ -122,7 +122,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs }]);
   });
 
-  it('infers nothing from a run that was first seen hours after its start, and keeps the known clocks', async () => {
+  it('learns nothing from a run that was first seen late', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     await cache.update(async () => ({
       facts: { ...cache.facts(), slowClocks: [{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }] },
@@ -131,7 +131,7 @@ describe('executions/slow-clocks', () => {
         { hour: 997, leastId: 76, greatestId: 90 },
       ],
     }));
-    // This run belongs to a member whose clock is 80 hours behind; it began five hours ago.
+    // The run began five hours ago, by a clock 80 hours behind.
     const late = someRunning({ id: 75, startedAtMs: nowMs - 85 * hourMs });
     for (let round = 0; round < 12; round += 1) {
       await noteSlowClocks(cache, { running: [late], nowMs: nowMs + round * 15_000 });
@@ -139,7 +139,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }]);
   });
 
-  it('remembers a clock for as long as recent runs or responses show it, and stores this once a day', async () => {
+  it('remembers a clock as long as runs or responses show it', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     await cache.update(async () => ({
@@ -150,7 +150,7 @@ describe('executions/slow-clocks', () => {
     const seen: (readonly [number, number])[] = [];
     for (let hours = 0; hours < 20 * 24; hours += 1) {
       const atMs = nowMs + hours * hourMs;
-      // This run began half an hour ago, by a clock that is 60 hours behind.
+      // The run began half an hour ago, by a clock 60 hours behind.
       const young = someRunning({ id: 73 + 2 * hours, startedAtMs: atMs - 60.5 * hourMs });
       await cache.update(async () => ({
         idHours: [{ hour: 1000 + hours, leastId: 72 + 2 * hours, greatestId: 72 + 2 * hours }],

@@ -22,7 +22,7 @@ describe('executions/visibility', () => {
     expect(visibility()).toEqual({ running: 'known', runningDenied: [], history: [] });
   });
 
-  it('reports hidden executions, and that no running executions can be read', async () => {
+  it('reports hidden executions', async () => {
     const { control, simulator, rounds, finish, visibility, shown } = await play();
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { events: [] } });
@@ -39,7 +39,7 @@ describe('executions/visibility', () => {
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay')]);
   });
 
-  it('continues to report a partly hidden project, and counts its hidden executions once they are shown', async () => {
+  it('counts hidden executions once they are shown', async () => {
     const { control, simulator, rounds, finish, visibility, shown, counted } = await play();
     const hidden = control.createJob('pay', { name: 'secret' });
     await rounds(2);
@@ -49,7 +49,7 @@ describe('executions/visibility', () => {
     await rounds(2);
     const history = [{ project: 'pay', counted: 2, readable: 1 }];
     expect(visibility()).toMatchObject({ history });
-    // Short windows return all executions that end meanwhile, and no executions of an idle project.
+    // Short windows show nothing of an idle project.
     finish('pay');
     await rounds(100);
     expect(visibility()).toMatchObject({ history: [{ project: 'pay', counted: 3, readable: 2 }] });
@@ -64,7 +64,7 @@ describe('executions/visibility', () => {
     expect(counted()).toEqual(['pay settle succeeded 2', 'pay secret succeeded 1']);
   });
 
-  it('finds projects that the list of running executions omits, and does not publish 0 for them', async () => {
+  it('finds projects that the list of running executions omits', async () => {
     const { control, simulator, rounds, visibility, shown } = await play();
     control.createProject('stock');
     await rounds(2);
@@ -81,7 +81,7 @@ describe('executions/visibility', () => {
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay'), nothingRuns('stock')]);
   });
 
-  it('sends few requests to check visibility: each project every six hours, and one request a round', async () => {
+  it('sends few requests to check visibility', async () => {
     const { control, simulator, rounds } = await play();
     for (let index = 0; index < 9; index += 1) control.createProject(`p${index}`);
     const named = /\/project\/([^*]+)\/executions\/running$/;
@@ -94,7 +94,7 @@ describe('executions/visibility', () => {
     expect(asked()).toBe(10);
   });
 
-  it('dates the running executions of each project by a separate request, if a server cannot list all projects', async () => {
+  it('dates the running executions of each project', async () => {
     const { control, rounds, nowMs, runningReadMs } = await play();
     for (let index = 10; index < 39; index += 1) control.createProject(`a${index}`);
     const body = '{"error":true,"errorCode":"api.error.project.missing","message":"Project does not exist: *"}';
@@ -120,7 +120,7 @@ describe('executions/visibility', () => {
 const nowMs = 100 * dayMs;
 
 describe('executions/visibility, one request in each round', () => {
-  it('requests the running executions of one project a round: of projects with hidden executions first, and of all projects in six hours', async () => {
+  it('requests the running executions of one project in a round', async () => {
     const scene = createScene(['a', 'b', 'c']);
     scene.visibility.noteRunning({ executions: [], serverMs: undefined });
     scene.visibility.noteRead('b', { ...nothingRead, isDenied: true });
@@ -131,7 +131,7 @@ describe('executions/visibility, one request in each round', () => {
     expect(await scene.looks(5)).toEqual(['running a', 'running b', 'running c']);
   });
 
-  it('reads a denied project again after five minutes, and never reads a project whose executions are in the list', async () => {
+  it('reads a denied project again after five minutes', async () => {
     const scene = createScene(['a', 'b']);
     scene.visibility.noteRunning({ executions: [someRunning({ project: 'b' })], serverMs: undefined });
     scene.deny('a');
@@ -144,7 +144,7 @@ describe('executions/visibility, one request in each round', () => {
     expect(scene.visibility.all().runningDenied).toEqual([]);
   });
 
-  it('requests nothing if no project can be read, and publishes no running executions', async () => {
+  it('requests nothing if no project can be read', async () => {
     const scene = createScene(['a']);
     scene.visibility.noteRunning({ executions: undefined, serverMs: undefined, denied: 'all' });
     expect(await scene.looks(2)).toEqual([]);
@@ -152,7 +152,7 @@ describe('executions/visibility, one request in each round', () => {
     expect(scene.visibility.all().running).toBe('denied');
   });
 
-  it('compares the last day of a partly hidden project, and reads the day again when all rows are shown', async () => {
+  it('reads the last day again when all rows are shown', async () => {
     const scene = createScene(['a'], { total: 3 });
     scene.visibility.noteRead('a', { ...nothingRead, total: 2, shown: 1, hidden: 1 });
     expect(await scene.looks(2)).toEqual([`day a ${nowMs - dayMs}…${nowMs}`]);

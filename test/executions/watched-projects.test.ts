@@ -21,7 +21,7 @@ describe('executions/watched-projects', () => {
     expect(asked).toEqual(['any time', 'any time']);
   });
 
-  it('reads the list of projects at once if an execution runs in an unlisted project, but only once for each project', async () => {
+  it('reads the list of projects once for each unlisted project', async () => {
     const { refresh, pass, asked, names } = await createScene(['pay']);
     await refresh();
     names.push('new');
@@ -39,7 +39,7 @@ describe('executions/watched-projects', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('starts counting a new project early enough if a member with a fast clock dated the last list', async () => {
+  it('starts counting a new project early enough after a list of a fast clock', async () => {
     const { refresh, pass, names, countedFromMs } = await createScene(['pay']);
     await refresh();
     pass(600_000);
@@ -50,7 +50,7 @@ describe('executions/watched-projects', () => {
     expect([countedFromMs('pay'), countedFromMs('new')]).toEqual([0, 595_000]);
   });
 
-  it('reads the list again at once for an unlisted project if the last list could not be stored', async () => {
+  it('reads the list again at once if the last one could not be stored', async () => {
     const { refresh, asked, names, fillDisk, countedFromMs } = await createScene(['pay']);
     await refresh();
     names.push('new');
@@ -69,7 +69,7 @@ describe('executions/watched-projects', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('puts a project that a reload excludes on hold without waiting for a list', async () => {
+  it('puts a newly excluded project on hold at once', async () => {
     const excluded = new Set<string>();
     const { refresh, asked, holdOf, breakList } = await createScene(['pay'], (project) => !excluded.has(project));
     await refresh();
