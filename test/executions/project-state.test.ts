@@ -47,6 +47,11 @@ describe('executions/project-state', () => {
     expect(resume(behind, 10 * dayMs, 7 * dayMs)).toMatchObject({ scannedThroughMs: 2 * dayMs, countedFromMs: dayMs });
   });
 
+  it('never counts from before its first execution, if it began under a clock that was ahead', () => {
+    const began = { countedFromMs: 9.5 * dayMs, scannedThroughMs: 2 * dayMs, rereadThroughMs: 2 * dayMs };
+    expect(resume(held(began), 10 * dayMs, dayMs)).toEqual({ project: 'pay', ...began });
+  });
+
   it('counts again from the time to which the clock was set back', () => {
     const ahead = held({
       hold: undefined,

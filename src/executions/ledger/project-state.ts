@@ -68,8 +68,9 @@ export function toNewProject(project: string, countedFromMs: number): ProjectSta
 export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: number): ProjectState {
   const { hold, heldSinceMs: _since, ...rest } = state;
   const limitMs = nowMs - catchUpLimitMs;
-  // A backlog stays, because it was within the limit when it was created.
-  if (readThroughMs(state) >= limitMs) return rest;
+  // A backlog stays, because it was within the limit when it was created. After a clock was set back, read times may be before
+  // the beginning of counting.
+  if (Math.max(readThroughMs(state), state.countedFromMs) >= limitMs) return rest;
   const beginMs = rest.scannedThroughMs;
   const skips = [...(rest.skips ?? []), { beginMs, endMs: limitMs - 1, reason: hold ?? 'outage' }];
   // Entries of the skipped time are removed later in small steps.
