@@ -211,7 +211,10 @@ export async function playWorld(
   let last = await judgeNow();
   // Executions with a future end count when the server's clock reaches it.
   const latestMs = Math.max(...service.world.history.map(endedAt));
-  const untilMs = Math.max(restUntilMs, Math.min(latestMs, time.nowMs() + hourMs) + 4 * plan.executionsEveryMs);
+  // After a step of the clock by days, each project is read day by day, on slow servers too.
+  const catchUpMs = plan.projects * 15_000;
+  const futureMs = Math.min(latestMs, time.nowMs() + hourMs) + 4 * plan.executionsEveryMs;
+  const untilMs = Math.max(restUntilMs + catchUpMs, futureMs);
   while (last.length > 0 && time.nowMs() < untilMs) {
     await time.run(Math.min(untilMs, time.nowMs() + minuteMs));
     last = await judgeNow();
