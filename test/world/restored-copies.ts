@@ -44,12 +44,14 @@ export function mayBeOfOthers({ truth }: Pick<Truth, 'truth'>, key: string): boo
 }
 
 /** Reports whether classes of failures may have changed, because steps could not be read again. */
-export function mayLackClasses({ truth }: Pick<Truth, 'truth'>, key: string): boolean {
+export function mayLackClasses({ truth, plan }: Pick<Truth, 'truth' | 'plan'>, key: string): boolean {
   if (!key.startsWith('automation_execution_failures_total')) return false;
   const sights = truth.troubles.filter(({ what }) => what === 'sight');
   const isUnseen = truth.troubles.some(
     ({ what, fromMs, toMs }) =>
-      what === 'restored' && sights.some((sight) => sight.fromMs < toMs + shownAgainMs && sight.toMs > fromMs),
+      what === 'restored' &&
+      // With few requests, the server deletes executions before their steps are read again.
+      (plan.keptMs !== undefined || sights.some((sight) => sight.fromMs < toMs + shownAgainMs && sight.toMs > fromMs)),
   );
   return isUnseen || isOfHiddenJob({ truth }, labelOf(key, 'project'));
 }
