@@ -75,10 +75,7 @@ const cards = {
       const before = place.name;
       if (!scene.service.world.projects.has(before)) return;
       place.name = `${before}r`;
-      // A pattern with the old name excludes nothing.
-      for (const left of scene.truth.excluded)
-        if (left.by === 'configuration' && `${left.name}/`.startsWith(`${before}/`))
-          left.toMs = Math.min(left.toMs, scene.time.nowMs());
+      endPatterns(scene, ({ name }) => `${name}/`.startsWith(`${before}/`));
       place.namedAtMs = scene.time.nowMs();
       scene.service.control.renameProject(before, place.name);
       scene.truth.gone.set(before, scene.time.nowMs());
@@ -117,8 +114,10 @@ const cards = {
   'rename job': ofPlace((scene, place, { atMs }) => {
     scene.truth.lostAt.push(scene.time.nowMs());
     const [job] = place.jobs;
-    const name = scene.service.world.jobs.get(job ?? '')?.definition.name;
-    if (job === undefined || name === undefined) return;
+    const of = scene.service.world.jobs.get(job ?? '');
+    if (job === undefined || of === undefined) return;
+    const { name } = of.definition;
+    endPatterns(scene, (left) => left.of === of);
     scene.truth.renamed.push({ jobId: job, name, atMs: scene.time.nowMs() });
     scene.service.control.changeJob(job, { name: `renamed at ${Math.floor(atMs)}` });
   }),
@@ -249,6 +248,12 @@ const cards = {
     scene.service.control.addFinished(place.name, { startedAtMs, endedAtMs: Math.floor(scene.time.nowMs()) });
   }),
 } as const satisfies Record<string, Card>;
+
+/** A pattern with an old name no longer excludes anything. */
+function endPatterns({ truth, time }: Scene, isOld: (left: Scene['truth']['excluded'][number]) => boolean): void {
+  for (const left of truth.excluded)
+    if (left.by === 'configuration' && isOld(left)) left.toMs = Math.min(left.toMs, time.nowMs());
+}
 
 export type CardName = keyof typeof cards;
 

@@ -92,6 +92,12 @@ const pardonsOfCounted: readonly Pardon[] = [
       ),
   },
   {
+    name: 'ahead',
+    why: 'By its own clock, which was ahead, it ended after the configuration had its project again.',
+    holds: ({ truth }, execution) =>
+      truth.excluded.some(({ toMs }) => (execution.end?.atMs ?? 0) < toMs && endedAt(execution) >= toMs + minuteMs),
+  },
+  {
     name: 'set back',
     why: 'Once the clock is set back to before its end, it may be a run after that.',
     holds: ({ truth }, execution) => {
