@@ -151,7 +151,7 @@ function toEntry({ id, startedAtMs, endedAtMs }: Finished): Entry {
 }
 
 /** Returns the earlier of start and end: some runs start days after their end. */
-function toBegin({ startedAtMs, endedAtMs = startedAtMs }: RunTimes): number {
+export function toBegin({ startedAtMs, endedAtMs = startedAtMs }: RunTimes): number {
   return Math.min(startedAtMs, endedAtMs);
 }
 

@@ -4,7 +4,7 @@ import type { CommitHook, Ledger } from '../../state/ledger.ts';
 import { toGreatestId } from '../counting/id-hours.ts';
 import { type Measured, type MeasureRules, measure, type UnmeasuredReason } from '../counting/measure.ts';
 import { toJobPath } from '../counting/naming.ts';
-import { type Reconciled, reconcile } from '../counting/reconcile.ts';
+import { type Reconciled, reconcile, toBegin } from '../counting/reconcile.ts';
 import { toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from './ledger-cache.ts';
 import type { LedgerChange, LedgerFacts } from './ledger-documents.ts';
@@ -190,15 +190,22 @@ function toFactsChange(cache: LedgerCache, found: Reconciled, epoch: number): { 
   const facts = cache.facts();
   const over = new Set(found.entries.map(({ id }) => id));
   const oneTimeIds = facts.oneTimeIds?.filter((id) => !over.has(id));
-  if (epochStartedAtMs === facts.epochStartedAtMs && oneTimeIds?.length === facts.oneTimeIds?.length) return {};
+  const counted = new Set(found.counted.map(({ id }) => id));
+  const uncounted = found.entries.filter(({ id }) => !counted.has(id));
+  if (
+    epochStartedAtMs === facts.epochStartedAtMs &&
+    oneTimeIds?.length === facts.oneTimeIds?.length &&
+    uncounted.length === 0
+  )
+    return {};
+  const { uncountedThroughMs: beforeMs = 0 } = facts;
+  const uncountedThroughMs = Math.max(beforeMs, ...uncounted.map(toBegin));
   const recent = cache.recent();
-  // The start of some runs is days after their end.
-  const startsMs = recent.map((run) => Math.min(run.startedAtMs, run.endedAtMs));
+  const formerThroughMs = Math.max(beforeMs, ...recent.map(toBegin));
   // The hours do not include future-dated runs.
   const ids = [toGreatestId(cache.idHours) ?? 0, ...recent.map(({ id }) => id)];
-  const former =
-    epoch === facts.epoch ? {} : { formerThroughMs: Math.max(0, ...startsMs), formerThroughId: Math.max(...ids) };
-  return { facts: { ...facts, ...former, epoch, epochStartedAtMs, oneTimeIds } };
+  const former = epoch === facts.epoch ? {} : { formerThroughMs, formerThroughId: Math.max(...ids) };
+  return { facts: { ...facts, ...former, uncountedThroughMs, epoch, epochStartedAtMs, oneTimeIds } };
 }
 
 /** Stores the ids of waiting one-time runs, because some servers do not mark finished ones. */

@@ -18,6 +18,7 @@ const shapes = new Map<string, z.ZodType>(
       epoch: z.number(),
       epochStartedAtMs: time,
       formerThroughMs: z.number().optional(),
+      uncountedThroughMs: z.number().optional(),
       formerThroughId: z.number().optional(),
       oneTimeIds: numbers.optional(),
       buckets: numbers.optional(),

@@ -21,6 +21,8 @@ export type LedgerFacts = {
    * the first epoch.
    */
   readonly formerThroughMs?: number | undefined;
+  /** The latest start of a run that did not count, for example of an excluded job. */
+  readonly uncountedThroughMs?: number | undefined;
   /** The greatest id of the previous epoch. Greater ids belong to the current epoch, whenever their runs started. */
   readonly formerThroughId?: number | undefined;
   /** The ids of one-time runs that are waiting or running. */
