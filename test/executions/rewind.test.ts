@@ -104,7 +104,7 @@ describe('executions/rewind', () => {
     ]);
   });
 
-  it('computes from the clock of the exporter how far the server clock was set back during an absence', async () => {
+  it('computes how far the server clock was set back during an absence', async () => {
     const { through, facts } = await rewind({ nowMs }, [readThrough('pay', nowMs - 5000)], {
       listedAtMs: nowMs - 10_000,
       skewMs: 600_000,

@@ -11,7 +11,7 @@ describe('executions/round-faults', () => {
     expect(faults.silence()).toBeUndefined();
   });
 
-  it('does not count it as an error if the exporter reaches its own limits', async () => {
+  it('does not count limits of the exporter as errors', async () => {
     const { faults } = setUp();
     await faults.attempt(failing('timeout', { unsent: true, isOwnLimit: true }));
     expect([faults.all.length, faults.unasked()]).toEqual([0, 1]);
