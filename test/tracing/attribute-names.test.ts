@@ -66,18 +66,18 @@ describe('tracing/attribute-names', () => {
     ['automation.span.truncated', false],
     ['automation.span.end_inferred', false],
     ['automation.trace.degraded', false],
-  ])('uses the attribute %s, which is part of the conventions: %s', (name, isKnown) => {
+  ])('uses the attribute %s of the conventions: %s', (name, isKnown) => {
     expect([...Object.values(conventional), ...Object.values(own)]).toContain(name);
     expect(known.has(name)).toBe(isKnown);
   });
 
-  it('uses the version of the conventions that the installed package has', () => {
+  it('uses the installed version of the conventions', () => {
     const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
     const [, version] = /"@opentelemetry\/semantic-conventions": "([^"]*)"/.exec(text) ?? [];
     expect(schemaUrl).toBe(`https://opentelemetry.io/schemas/${version}`);
   });
 
-  it('uses only attribute names that are in the lists of this test', () => {
+  it('uses only known attribute names', () => {
     expect(Object.keys(conventional).length + Object.keys(own).length).toBe(57);
   });
 
@@ -86,7 +86,7 @@ describe('tracing/attribute-names', () => {
     expect(Object.values(results)).toEqual(['success', 'failure', 'error', 'timeout', 'cancellation', 'skip']);
   });
 
-  it('uses no attribute names in traces except the names in the lists', () => {
+  it('uses only listed attribute names in traces', () => {
     const names = new Set<string>([...Object.values(conventional), ...Object.values(own)]);
     for (const recorded of ['per-node-reference', 'delayed-retry', 'stale-running', 'hostile-names', 'aborted']) {
       const { spans, resource } = planRecorded(recorded, { withUserNames: true, withArgstring: true }).trace;

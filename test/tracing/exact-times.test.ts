@@ -8,13 +8,13 @@ import type { Span } from '../../src/tracing/plan/span.ts';
 import { fc } from '../support/property.ts';
 import { planSource, readRecorded } from './recorded.ts';
 
-/** What truly happened; times are in milliseconds. */
+/** The true times in milliseconds. */
 type Work = {
   /** The time since the start of the parent, or since the end of the previous step. */
   readonly afterMs: number;
   readonly ownMs: number;
   readonly isParallel: boolean;
-  /** True if the server reports times of the step. For some steps, it reports only times of the steps below. */
+  /** True if the server reports times of the step. Some steps have only times of the steps below. */
   readonly isTold: boolean;
   readonly parts: readonly Work[];
 };
@@ -113,7 +113,7 @@ const lengthOf = ({ startMs, endMs }: Pick<Span, 'startMs' | 'endMs'>): number =
 const birthMs = 1_716_200_000_000;
 
 describe('tracing/times, exact durations', () => {
-  it('keeps every duration that the server reported, and every start within its second', () => {
+  it('keeps every reported duration', () => {
     const property = fc.property(fc.nat(999), fc.array(work, { minLength: 1, maxLength: 5 }), (ms, parts) => {
       const { spans, truth } = planWork(ms, parts);
       const shown = byPath(spans);
@@ -134,9 +134,9 @@ describe('tracing/times, exact durations', () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  it.each([false, true])('keeps the order of steps that begin in the same second, in parallel: %s', (isParallel) => {
+  it.each([false, true])('keeps the order of steps of the same second (parallel: %s)', (isParallel) => {
     const property = fc.property(fc.nat(999), fc.array(work, { minLength: 2, maxLength: 5 }), (ms, parts) => {
-      // If steps are parallel, the spans below a step may move it within its second.
+      // Spans below a parallel step may move it within its second.
       const told = parts.map((part) => ({ ...part, isTold: true, parts: isParallel ? [] : part.parts }));
       const { spans, truth } = planWork(ms, told, isParallel);
       const secondOf = (path: string): number => Math.floor((truth.get(path)?.startMs ?? 0) / 1000);
@@ -149,7 +149,7 @@ describe('tracing/times, exact durations', () => {
 
   const names = readdirSync(join(import.meta.dirname, 'recorded')).map((file) => file.replace('.json', ''));
 
-  it.each(names)('keeps the durations of the recorded %s, except where a span is longer than its parent', (name) => {
+  it.each(names)('keeps the durations of the recorded %s', (name) => {
     const source = readRecorded(name);
     const { spans } = planSource(source).trace;
     const parents = new Map(spans.map((span) => [span.id, span]));
@@ -167,7 +167,7 @@ describe('tracing/times, exact durations', () => {
     ['a first step in the second in which its execution began', [900, 4000], { second: 0, duration: 500 }, [900, 1400]],
     ['a reference that is known to have taken 406 ms', [900, 1306], { second: 0, duration: 406 }, [900, 1306]],
     ['a step in the second in which its execution ended', [100, 4050], { second: 4, duration: 300 }, [3750, 4050]],
-  ] as const)('moves %s, and does not shorten it', (_, [startMs, endMs], { second, duration }, expected) => {
+  ] as const)('moves %s without shortening it', (_, [startMs, endMs], { second, duration }, expected) => {
     const time = toSecond(birthMs + second * 1000);
     const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: time, endTime: time, duration };
     const span = byPath(planSource(record(birthMs + startMs, birthMs + endMs, [step])).trace.spans).get('1');
@@ -209,7 +209,7 @@ describe('tracing/times, exact durations', () => {
     ]);
   });
 
-  it('places a step without reliable times around the spans below it, and ignores the times of the server', () => {
+  it('places a step without reliable times around the spans below it', () => {
     const untold = { executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: -1, hasSubworkflow: true };
     const inner = { ...untold, stepctx: '1/1', workflow: { steps: [partOf('1/1/1', 0, 500)] } };
     const outer = { ...untold, stepctx: '1', workflow: { steps: [inner] } };
@@ -255,7 +255,7 @@ describe('tracing/times, exact durations', () => {
     expect(span?.attributes).toMatchObject({ 'automation.span.end_inferred': true });
   });
 
-  it('does not shorten an exact duration below a step whose own times are whole seconds', () => {
+  it('does not shorten an exact duration below a step', () => {
     const second = toSecond(birthMs + 1000);
     const node = { executionState: 'SUCCEEDED', startTime: second, endTime: second, duration: 800 };
     const step = { stepctx: '1', nodeStep: true, executionState: 'SUCCEEDED', startTime: second, endTime: second };
@@ -270,7 +270,7 @@ function collect(
   found: Map<string, number>,
 ): void {
   const note = (path: string, { condition, durationMs }: Progress): void => {
-    // Only the first step of a path is shown, even if two steps have the same path.
+    // Of steps with the same path, only the first is shown.
     if (durationMs !== undefined && !isRunning(condition) && !found.has(path)) found.set(path, durationMs);
   };
   note(context, step);

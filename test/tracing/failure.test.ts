@@ -40,7 +40,7 @@ const failureOf = (...given: Parameters<typeof planOf>) => planOf(...given)?.fai
 const classOf = (...given: Parameters<typeof failureOf>) => failureOf(...given)?.failureClass;
 
 describe('tracing/failure', () => {
-  it('uses the reason of the node that failed first, not of the first step or of a step without a known end', () => {
+  it('uses the reason of the node that failed first', () => {
     const parallel = step('1', { nodes: [node('web01', 'NonZeroResultCode', 9), node('web02', 'HostNotFound', 4)] });
     expect(classOf([parallel])).toBe('target');
     const open = { ...node('web01', 'NonZeroResultCode', 0), endedAtMs: undefined };
@@ -50,7 +50,7 @@ describe('tracing/failure', () => {
   it.each([
     ['timed out', { status: 'timedout' }, { failureClass: 'stopped', reason: 'timeout' }],
     ['was cut off', { status: 'other', customStatus: 'incomplete' }, { failureClass: 'system', reason: undefined }],
-  ] as const)('names the step in which an execution %s, not a step that had failed before', (_how, status, cause) => {
+  ] as const)('names the step in which an execution %s', (_how, status, cause) => {
     const execution = toBareExecution({
       ...someRun({ ...status, endedAtMs: beginMs + 60_000 }),
       project: 'pay',
@@ -80,7 +80,7 @@ describe('tracing/failure', () => {
     }
   });
 
-  it('does not name a parallel step that the first failure interrupted in the same second', () => {
+  it('does not name a parallel step that was interrupted', () => {
     const parallel = step('1', {
       nodes: [
         node('web01', 'Interrupted', 4),
@@ -92,7 +92,7 @@ describe('tracing/failure', () => {
     expect(planned.trace.spans[0]?.attributes['error.type']).toBe('NonZeroResultCode');
   });
 
-  it('names the limit of an execution that timed out, and not the reason of the step that this limit interrupted', () => {
+  it('names the limit of an execution that timed out', () => {
     const run = {
       ...someRun({ status: 'timedout', endedAtMs: beginMs + 4000 }),
       project: 'pay',
@@ -127,14 +127,14 @@ describe('tracing/failure', () => {
     expect(classOf([recovered, handler, step('2', { nodes: [node('web01', 'IOFailure', 5)] })])).toBe('system');
   });
 
-  it('ignores failures in a referenced job that an error handler recovered', () => {
+  it('ignores recovered failures in a referenced job', () => {
     const child = step('1/1', { nodes: [node('web01', 'HostNotFound', 1)] });
     const recovered = step('1', { isNodeStep: false, workflow: [child] });
     const handler = step('1e', { condition: 'succeeded' });
     expect(classOf([recovered, handler, step('2', { nodes: [node('web01', 'IOFailure', 5)] })])).toBe('system');
   });
 
-  it('uses the earlier of two steps that failed in the same second, even if the later step was shorter', () => {
+  it('uses the earlier of two steps that failed in the same second', () => {
     const long = step('1', { nodes: [node('web01', 'HostNotFound', 0, { durationMs: 380 })] });
     const short = step('2', { nodes: [node('web01', 'IOFailure', 0, { durationMs: 16 })] });
     const steps = [long, short];
@@ -142,7 +142,7 @@ describe('tracing/failure', () => {
     expect(planOf(steps)?.trace.spans[0]?.attributes['error.type']).toBe('HostNotFound');
   });
 
-  it('uses the recovered step if a run failed although all its steps succeeded', () => {
+  it('uses the recovered step of a failed run without failed steps', () => {
     const handled = step('1', { condition: 'succeeded', hadHandler: true, failureReason: 'ConnectionFailure' });
     expect(classOf([handled])).toBe('target');
     // In some states, nothing shows that a handler ran.
@@ -154,13 +154,13 @@ describe('tracing/failure', () => {
     });
   });
 
-  it('uses the reason of the log if no step has a reason; without both, returns no reason', () => {
+  it('uses the reason of the log if no step has a reason', () => {
     expect(classOf([], { loggedReason: 'NoMatchedNodes' })).toBe('inventory');
     expect(classOf([step('1')])).toBe('unknown');
     expect(classOf(undefined)).toBe('unread');
   });
 
-  it('names the log limit that interrupted the steps, unless a step had failed before', () => {
+  it('names the log limit that interrupted the steps', () => {
     const loggedReason = 'LogLimitExceeded';
     const planned = planOf([step('1', { nodes: [node('web01', 'Interrupted', 1)] })], { loggedReason });
     expect(planned.failure).toMatchObject({ failureClass: 'stopped', reason: loggedReason });

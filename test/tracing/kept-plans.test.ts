@@ -38,7 +38,7 @@ function keptAfter(after: Circumstances): string[] {
 }
 
 describe('tracing/kept-plans', () => {
-  it('keeps the last 1,000 plans, and keeps the ids of each server separate', () => {
+  it('keeps the last 1,000 plans', () => {
     const kept = createKeptPlans();
     for (let id = 1; id <= 1001; id += 1) kept.keep('prod', id, plan);
     expect([kept.find('prod', 1), kept.find('prod', 2), kept.find('test', 2)]).toStrictEqual([
@@ -48,7 +48,7 @@ describe('tracing/kept-plans', () => {
     ]);
   });
 
-  it('keeps no more bytes than allowed, and reports which plans it removes and why', () => {
+  it('keeps no more bytes than allowed', () => {
     const forgotten: ForgetReason[] = [];
     const { length } = serialize(plan);
     const onForgotten = (reason: ForgetReason): void => void forgotten.push(reason);
@@ -63,7 +63,7 @@ describe('tracing/kept-plans', () => {
     expect(forgotten).toEqual(['bytes', 'too_large', 'configuration', 'configuration']);
   });
 
-  it('removes the oldest of more than 1,000 plans, and counts the removal', () => {
+  it('counts removed plans', () => {
     const forgotten: ForgetReason[] = [];
     const kept = createKeptPlans({ onForgotten: (reason) => void forgotten.push(reason) });
     for (let id = 1; id <= 1002; id += 1) kept.keep('prod', id, plan);
@@ -82,7 +82,7 @@ describe('tracing/kept-plans', () => {
     expect(left.at(-1)).toBe(60);
   });
 
-  it('finds the previous attempt, whatever the order in which the traces were made', () => {
+  it('finds the previous attempt for any order of traces', () => {
     const kept = createKeptPlans();
     kept.keep('prod', 12, planAttempt({ attempt: 1 }));
     expect(kept.find('prod', 12)?.attempts).toEqual({ previous: undefined, next: undefined, retry: 1 });

@@ -49,7 +49,7 @@ function createLarge(steps: number, nodes: number, failed: readonly string[] = [
 }
 
 describe('tracing/limit-spans', () => {
-  it('keeps the first, the slowest and the failed spans, and replaces the rest by one span', () => {
+  it('replaces all except first, slow and failed spans by one span', () => {
     const source = createLarge(2, 8, ['2@node-7']);
     expect(`\n${toTreeText(planSource(source, { maxSpans: 9 }).trace)}`).toBe(`
 RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
@@ -78,7 +78,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     expect(plan.leftOut).toBe(15);
   });
 
-  it('faults/row-39: keeps 100 steps on 200 nodes within both limits, with all failed spans', () => {
+  it('faults/row-39: keeps 100 steps on 200 nodes within both limits', () => {
     const failed = Array.from({ length: 60 }, (_, place) => `${place + 1}@node-${place + 100}`);
     const source = createLarge(100, 200, failed);
     const plan = planSource(source);
@@ -89,7 +89,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     );
     expect(errors.map(({ attributes }) => attributes['cicd.pipeline.task.run.id'])).toEqual(failed);
     expect(encodeTrace(plan.trace, 'protobuf').length).toBeLessThanOrEqual(4 * 1024 * 1024);
-    // Every span is in the trace, or is counted by a span that stands for several.
+    // Every span is in the trace or in a count.
     const rests = plan.trace.spans.filter(({ attributes }) => 'automation.rest.count' in attributes).length;
     expect(plan.trace.spans.length - rests + plan.leftOut).toBe(1 + 100 + 100 * 200);
   });
@@ -115,7 +115,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     ['on nodes', createLarge(40, 50), true],
     ['of single steps', createLarge(2000, 0), true],
     ['that is small', createLarge(4, 5), false],
-  ])('plans one %s in pieces with the same result as at once', async (_name, source, isLarge) => {
+  ])('plans one %s in pieces', async (_name, source, isLarge) => {
     let looks = 0;
     const plan = await finishInPieces(planInPieces(source, { ...settings, maxSpans: 9 }), async () => {
       looks += 1;
@@ -124,7 +124,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     expect(looks > 100).toBe(isLarge);
   });
 
-  it('cuts long values between characters, and marks each cut', () => {
+  it('cuts long values between characters', () => {
     const source = readRecorded('no-state');
     const project = `${'x'.repeat(998)}😀${'y'.repeat(50)}`;
     const { trace } = planSource({ ...source, execution: { ...source.execution, project } });

@@ -23,7 +23,7 @@ const encoded = (format: 'protobuf' | 'json', traced = plan) =>
   encodeLogs(toLineRecords({ ...traced, lines }, 5000), format);
 
 describe('tracing/plan/log-records', () => {
-  it('assigns each line to the span of its step, with the time and level of the line', () => {
+  it('assigns each line to the span of its step', () => {
     const records = read(encoded('protobuf'));
     const step = plan.trace.spans.find(({ id }) => id === records[0]?.spanId);
     expect(step?.attributes[conventional.taskRunId]).toBe(`${plan.failure?.context}@${plan.failure?.node}`);
@@ -33,7 +33,7 @@ describe('tracing/plan/log-records', () => {
     ]);
   });
 
-  it('has only the service in the resource, and the same ids each time', () => {
+  it('has only the service in the resource', () => {
     const [first, second] = read(encoded('protobuf'));
     expect([...(first?.resource.keys() ?? [])]).toEqual(['service.name', 'service.namespace']);
     expect(first?.attributes.get('automation.server.name')).toBe('main');
@@ -69,7 +69,7 @@ describe('tracing/plan/log-records', () => {
     );
   });
 
-  it('adds lines to the span of the workflow run for their node, even if the steps run on the server', () => {
+  it('adds lines to the span of the workflow for their node', () => {
     const [context, other] = ['1@node=web01/1', '1@node=web02/1'];
     const failure = {
       failureClass: 'work',
@@ -107,7 +107,7 @@ describe('tracing/plan/log-records', () => {
 });
 
 describe('tracing/plan/change-records', () => {
-  it('makes an event for a change, with the same id each time', () => {
+  it('makes an event for a change', () => {
     const change = {
       kind: 'key',
       project: '',
@@ -145,7 +145,7 @@ describe('tracing/plan/change-records', () => {
   });
 });
 
-it('sends no half of a surrogate pair, because a backend may refuse the whole request', () => {
+it('sends no half of a surrogate pair', () => {
   const half = '\ud83d';
   const about = { server: 'prod', service: 'x', scope: { name: 'x', version: '1' }, observedMs: 9, project: half };
   const change = { kind: 'key', project: half, subject: half, what: half, by: half, afterMs: 1, beforeMs: 9 } as const;
@@ -183,7 +183,7 @@ describe('tracing/enrich/send-lines', () => {
     return { run, dropped, wait: (ms: number) => (ticks += ms) };
   }
 
-  it('sends at most the number of lines that an hour allows, and counts the other lines', async () => {
+  it('sends at most the number of lines that an hour allows', async () => {
     const { run, dropped, wait } = setUp();
     expect([await run(), await run(7), await run()]).toEqual([true, true, false]);
     expect(dropped.filter((each) => !each.endsWith(' 0'))).toEqual(['execution_limit 7', 'hour_limit 2']);
@@ -197,7 +197,7 @@ describe('tracing/enrich/send-lines', () => {
     [true, { traces: 4, bytes: 499 }],
     [false, { traces: 5, bytes: 0 }],
     [false, { traces: 1, bytes: 500 }],
-  ])('uses up to half of the spool for lines, even if traces fill the spool: %s', async (isSent, size) => {
+  ])('uses up to half of the spool for lines: %s', async (isSent, size) => {
     const { run, dropped } = setUp({
       spool: {
         hasRoom: async ({ maxBytes, maxTraces }) => maxBytes > 500 || maxTraces > 5,

@@ -122,7 +122,7 @@ describe('tracing/plan-trace', () => {
     expect(root?.attributes['automation.schedule.delay']).toBe(0);
   });
 
-  it('uses the reason of the next failed step if the first failed step has no reason', () => {
+  it('uses the next reason if the first failed step has none', () => {
     const source = readRecorded('recovered-then-failed');
     const [first, , ...others] = source.state?.steps ?? [];
     if (first === undefined || source.state === undefined) throw new Error('it has three steps');
@@ -145,7 +145,7 @@ describe('tracing/plan-trace', () => {
     expect(planTrace({ ...source, execution: { ...source.execution, status: 'missed' } }, settings)).toBeUndefined();
   });
 
-  it('reads nothing except the reason from the log, and only if the state has no reason', () => {
+  it('reads only a missing reason from the log', () => {
     const failed = { status: 'failed' } as const;
     const reasonOf = (loggedReason: string) => planChanged(failed, { loggedReason }).root?.attributes['error.type'];
     expect(reasonOf('AuthenticationFailure')).toBe('AuthenticationFailure');
@@ -168,7 +168,7 @@ describe('tracing/plan-trace', () => {
     expect(workerOf(undefined, {})).toEqual([undefined, undefined]);
   });
 
-  it('reports by how much a start was late, and why a trace is incomplete', () => {
+  it('reports the delay of a start', () => {
     const { root } = planChanged({}, { expectedAtMs: 1716199998000, degraded: 'backlog' });
     expect(root?.attributes).toMatchObject({
       'automation.schedule.delay': 2.123,
@@ -176,7 +176,7 @@ describe('tracing/plan-trace', () => {
     });
   });
 
-  it('names the person who aborted an execution, but nobody for another end', () => {
+  it('names the person who aborted an execution', () => {
     const toAborter = (status: TracedExecution['status']) =>
       planChanged({ status, abortedBy: 'alice' }, {}, { withUserNames: true }).root?.attributes[
         'automation.execution.aborted_by'

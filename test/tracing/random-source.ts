@@ -62,10 +62,7 @@ const execution: fc.Arbitrary<TracedExecution> = fc
     nextAttemptId: attempt,
   }));
 
-/**
- * An execution with random steps: times may be out of order, conditions may contradict each other, and paths may not match any
- * step.
- */
+/** An execution with random steps, whose times and conditions may be wrong. */
 export const randomSource: fc.Arbitrary<SpanSource> = fc
   .tuple(execution, progress, fc.array(step, { maxLength: 5 }))
   .map(([of, state, steps]) => ({

@@ -2,10 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readRecording, toTreeText } from '../../src/tracing/enrich/replay.ts';
 import { planSource } from './recorded.ts';
 
-/**
- * A step whose handler is a job, as servers of the rundeck dialect report it: there is no step `1e`, and the paths of the job
- * begin at 1 again.
- */
+/** A step whose handler is a job (rundeck dialect): without a step `1e`, the paths of the job begin at 1 again. */
 const recording = {
   execution: {
     id: 4711,
@@ -80,8 +77,8 @@ const recording = {
   },
 };
 
-describe('tracing/plan, handlers as servers report them', () => {
-  it('names the steps of a job that handled an error, and the steps after the job', () => {
+describe('tracing/plan, reported handlers', () => {
+  it('names the steps of a job that handled an error', () => {
     const { trace } = planSource(readRecording(JSON.stringify(recording)));
 
     expect(`\n${toTreeText(trace)}`).toBe(`
@@ -95,7 +92,7 @@ RUN shop/nightly 0..9000 success - the execution succeeded
 `);
   });
 
-  it('names the steps of a job whose failure a script handled, which servers report as a step on nodes', () => {
+  it('names the steps of a job whose failure a script handled', () => {
     const [, announce] = recording.workflow.workflow;
     const reference = {
       jobref: { name: 'deploy', group: '' },

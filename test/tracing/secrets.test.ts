@@ -77,7 +77,7 @@ const recording = {
   loggedReason: canary('log'),
 };
 
-/** Finds secrets in all output: bytes, JSON, and the tree that people read. */
+/** Finds secrets in all output: bytes, JSON and tree. */
 function listCanaries(changes: Partial<TraceSettings> = {}): readonly string[] {
   const { trace } = planSource(readRecording(JSON.stringify(recording)), changes);
   const decoder = new TextDecoder();
@@ -102,7 +102,7 @@ describe('tracing/secrets', () => {
     expect(listCanaries({ withArgstring: true })).toEqual(['canary-argstring']);
   });
 
-  it('still contains the steps when secrets are removed', () => {
+  it('contains the steps without secrets', () => {
     const { trace } = planSource(readRecording(JSON.stringify(recording)));
     expect(trace.spans.map(({ name }) => name)).toEqual([
       'RUN shop/g/nightly',

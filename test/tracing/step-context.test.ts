@@ -41,7 +41,7 @@ describe('tracing/step-context', () => {
     },
   );
 
-  it('sorts steps by number, and a handler after its step', () => {
+  it('sorts a handler after its step', () => {
     const places = ['10', '2e', '2', '1', '1e'].flatMap((context) => parseStepContext(context) ?? []);
     const order = places.toSorted(comparePlaces).map(({ number, isHandler }) => `${number}${isHandler ? 'e' : ''}`);
     expect(order).toEqual(['1', '1e', '2', '2e', '10']);

@@ -49,7 +49,7 @@ describe('tracing/traceparent', () => {
     ]);
   });
 
-  it('links to the caller and keeps its own ids', () => {
+  it('links to the caller', () => {
     const plan = planWith(` ${value}\n`, 'link');
     const [root] = plan.trace.spans;
     expect(plan.caller).toBe('linked');
@@ -58,12 +58,12 @@ describe('tracing/traceparent', () => {
     expect(root?.links).toEqual([{ traceId: trace, spanId: span, attributes: { 'automation.link': 'caller' } }]);
   });
 
-  it('ignores a caller if the configuration says so', () => {
+  it('ignores a caller if so configured', () => {
     const plan = planWith(value, 'off');
     expect([plan.caller, plan.trace.spans[0]?.links]).toEqual(['none', []]);
   });
 
-  it.each(['parent', 'link'] as const)('reports an invalid value, and continues without the value (%s)', (mode) => {
+  it.each(['parent', 'link'] as const)('reports an invalid value (%s)', (mode) => {
     const plan = planWith(`00-${trace}-${'0'.repeat(16)}-01`, mode);
     expect([plan.caller, plan.trace.spans[0]?.links]).toEqual(['invalid', []]);
     expect(plan.trace.traceId).toBe(toTraceId('https://automation.example.org', '4711'));

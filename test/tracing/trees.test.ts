@@ -8,7 +8,7 @@ describe('tracing/plan, whole trees', () => {
   const tree = (name: string, changes: Partial<TraceSettings> = {}) =>
     `\n${toTreeText(planRecorded(name, changes).trace)}`;
 
-  it('names steps from the workflow, and makes no node span for the server', () => {
+  it('names steps from the workflow', () => {
     expect(tree('succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   Say it (1) 0..1204 success [clamped] - succeeded
@@ -19,7 +19,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('uses the reason of the failed node, not an older reason of a node that succeeded', () => {
+  it('uses the reason of the failed node', () => {
     expect(tree('failed-node')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed: first failure NonZeroResultCode
   Build (1) 0..5000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
@@ -42,7 +42,7 @@ RUN shop/load/etl/nightly 0..9333 failure HostNotFound - the execution failed: f
 `);
   });
 
-  it('plans a job reference that runs for each node as one step, with the nodes one after the other', () => {
+  it('plans a job reference that runs for each node as one step', () => {
     expect(tree('per-node-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded
@@ -62,7 +62,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 `);
   });
 
-  it('accepts mixed and partial steps without an error, and uses the times of their nodes', () => {
+  it('accepts mixed and partial steps', () => {
     expect(tree('mixed-in-succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   step 1 (1) 0..1200 success [nodes mixed] [not-started 1] [end-inferred] - mixed, but no failure below it was final
@@ -85,7 +85,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
-  it('does not use a recovered failure as the reason of the whole execution', () => {
+  it('does not use a recovered failure as the reason', () => {
     expect(tree('recovered-then-failed')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   step 1 (1) 0..2000 failure IOFailure [clamped] - failed, IOFailure, recovered by its handler
@@ -125,7 +125,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 `);
   });
 
-  it('marks the root by the status of the execution, whatever the results of the steps are', () => {
+  it('marks the root by the status of the execution', () => {
     expect(tree('failed-of-succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure _OTHER - the execution failed; nothing gives a reason
   step 1 (1) 0..1204 success [clamped] - succeeded
@@ -204,7 +204,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
     expect(trace.spans.map(({ name }) => name)).toEqual(['RUN', expected]);
   });
 
-  it('names the steps of a job reference as in another place of the workflow, if the steps fit', () => {
+  it('names the steps of a job reference like another reference', () => {
     expect(tree('repeated-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   child (1) 0..1000 success [clamped] - succeeded
@@ -247,7 +247,7 @@ RUN shop/load/etl/nightly 0..10000 timeout timeout - the execution timed out
 `);
   });
 
-  it('shows no step if no node matched, with the reason from the log', () => {
+  it('shows no step if no node matched', () => {
     expect(tree('no-nodes')).toBe(`
 RUN shop/load/etl/nightly 0..43 failure NoMatchedNodes [not-started 1] - the execution failed; its log gives NoMatchedNodes
 `);
@@ -280,7 +280,7 @@ RUN shop/__proto__/../../\\u202eevil"<script> 0..5000 failure node_failure - the
 `);
   });
 
-  it('moves times of children into their parents, and keeps the order of steps', () => {
+  it('moves times of children into their parents', () => {
     expect(tree('times-out-of-order')).toBe(`
 RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
   step 1 (1) 0..3000 success [clamped] - succeeded
@@ -294,7 +294,7 @@ RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
 `);
   });
 
-  it('shows no nodes with the detail steps, and keeps the reasons and times of nodes', () => {
+  it('shows no nodes with the detail steps', () => {
     expect(tree('failed-node', { detail: 'steps' })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed: first failure NonZeroResultCode
   Build (1) 0..5000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below

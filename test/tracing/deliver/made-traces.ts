@@ -6,7 +6,7 @@ type Spans = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0];
 type Given = {
   readonly encoding?: TraceEncoding;
   readonly spans?: number;
-  /** The name of the process that made the trace; it differs if two processes made the same trace. */
+  /** The name of the process that made the trace. */
   readonly maker?: string;
 };
 
@@ -73,6 +73,6 @@ function makeSpans(id: number, count: number, maker: string): Spans {
     droppedEventsCount: 0,
     droppedLinksCount: 0,
   }));
-  // This cast is safe: the serializer does not read the other fields of a resource, which only the SDK needs.
+  // This cast is safe: the serializer reads only these fields.
   return spans as unknown as Spans;
 }

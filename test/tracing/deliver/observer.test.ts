@@ -31,7 +31,7 @@ function begin(signal: AbortSignal) {
 }
 
 describe('tracing/deliver/pause', () => {
-  it('ends after its time, and leaves no timer and no listener', async () => {
+  it('leaves no timer and no listener after its time', async () => {
     const { signal } = new AbortController();
     const seen = begin(signal);
     await vi.advanceTimersByTimeAsync(999);
@@ -40,7 +40,7 @@ describe('tracing/deliver/pause', () => {
     expect([seen.isOver, vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([true, 0, 0]);
   });
 
-  it('ends when the signal aborts, and leaves no timer', async () => {
+  it('leaves no timer when the signal aborts', async () => {
     const ending = new AbortController();
     const seen = begin(ending.signal);
     ending.abort();

@@ -10,7 +10,7 @@ function read(environment: Readonly<Record<string, string>>): PushSettings {
 }
 
 describe('tracing/deliver/push-settings', () => {
-  it('is off unless the list of exporters contains otlp, even if an endpoint is set', () => {
+  it('is off unless the list of exporters contains otlp', () => {
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example.org:4318' };
     expect(readPushSettings(endpoint)).toBeUndefined();
     expect(readPushSettings({ ...endpoint, OTEL_METRICS_EXPORTER: 'none' })).toBeUndefined();
@@ -19,7 +19,7 @@ describe('tracing/deliver/push-settings', () => {
     });
   });
 
-  it('has defaults, and prefers the variables for metrics to the general variables', () => {
+  it('prefers the variables for metrics', () => {
     expect(read({})).toMatchObject({
       endpoint: 'http://localhost:4318/v1/metrics',
       everyMs: 60_000,

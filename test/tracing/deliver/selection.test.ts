@@ -5,7 +5,7 @@ import { makeTrace } from './made-traces.ts';
 const one = makeTrace(1);
 const other = makeTrace(2);
 
-it('drops a trace that was lost but no trace that a busy backend refused, even if other traces are often delivered', () => {
+it('drops lost traces, but none that a busy backend refused', () => {
   const spool = { next: async () => [] };
   const clock = { ticks: () => 0, random: () => 1 };
   const { noteFault, notePassed } = createSelection({
@@ -27,7 +27,7 @@ it('drops a trace that was lost but no trace that a busy backend refused, even i
   expect(givenUp.filter((id) => id !== undefined)).toEqual(['1']);
 });
 
-it('has nothing to send if the only remaining trace was lost, and then a person dropped it', async () => {
+it('has nothing to send after a person dropped the last trace', async () => {
   const { next, noteFault } = createSelection({
     spool: { next: async () => [] },
     gathering: { maxBytes: 1000, maxTraces: 10 },
@@ -42,7 +42,7 @@ it('has nothing to send if the only remaining trace was lost, and then a person 
 
 const full = 1_048_576;
 
-/** Returns the sizes of the requests that are tried if no request above a limit is delivered. */
+/** Returns the sizes of tried requests if larger ones are lost. */
 function play(cap: number, requests: number): number[] {
   const size = createBatchSize(full);
   return Array.from({ length: requests }, () => {
@@ -58,7 +58,7 @@ describe('tracing/deliver/batch-size', () => {
     expect(play(full, 4)).toEqual([1024, 1024, 1024, 1024]);
   });
 
-  it('halves the size after several losses until a request is delivered, and tries larger sizes at growing intervals', () => {
+  it('halves the size after several losses', () => {
     expect(play(200_000, 30).join(' ')).toBe(
       '1024 1024 1024 1024 1024 512 256 128 256 128 128 256 128 128 128 128 ' +
         '256 128 128 128 128 128 128 128 128 256 128 128 128 128',

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => state.close());
 
 describe('tracing/deliver/sender', () => {
-  it('delivers all traces of the spool, several in a request, and removes them', async () => {
+  it('delivers all traces of the spool', async () => {
     await spool(makeTraces(50));
     const { events, sent } = await runUntilIdle(() => answer(200));
 
@@ -28,7 +28,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
   });
 
-  it('collects traces up to a mebibyte, and sends a larger trace in a separate request', async () => {
+  it('sends requests of up to a mebibyte', async () => {
     const sizes = [400_000, 400_000, 400_000, 4_000_000, 100];
     await spool(makeTraces(5).map((trace, index) => ({ ...trace, bytes: new Uint8Array(sizes[index] ?? 0).fill(7) })));
     const { sent } = await runUntilIdle(() => answer(200));
@@ -41,7 +41,7 @@ describe('tracing/deliver/sender', () => {
     expect(sent.map(({ encoding }) => encoding)).toEqual(['protobuf', 'json', 'protobuf']);
   });
 
-  it('waits longer and longer while the trace backend is unavailable, reports the outage once, and then starts again', async () => {
+  it('waits longer and longer during an outage of the backend', async () => {
     await spool(makeTraces(2));
     const { events, waits, sent } = await runUntilIdle((_, index) => {
       if (index === 0) throw new PostFault('c:4318: the connection was refused', { kind: 'network' });
@@ -91,7 +91,7 @@ describe('tracing/deliver/sender', () => {
     expect(sumOf(events, 'exported')).toBe(6);
   });
 
-  it('stops reporting failed deliveries if another replica took over all traces that could not be sent', async () => {
+  it('stops reporting failures after another replica took over all traces', async () => {
     await spool(makeTraces(3));
     const idle = Promise.withResolvers<void>();
     const wait = async (forMs: number, signal: AbortSignal): Promise<void> => {
@@ -115,7 +115,7 @@ describe('tracing/deliver/sender', () => {
     expect(waits).toEqual([7000]);
   });
 
-  it('finds one bad trace among fifty, quarantines it with the reason, and delivers the other traces', async () => {
+  it('quarantines one bad trace among fifty, with the reason', async () => {
     await spool(makeTraces(50));
     const poison = Buffer.from(makeTrace(37).bytes);
     const { events, sent } = await runUntilIdle(({ bytes }) =>
@@ -141,7 +141,7 @@ describe('tracing/deliver/sender', () => {
     expect(sent.slice(0, 7).map(({ bytes }) => splitTraces(bytes).length)).toEqual([50, 25, 25, 25, 25, 25, 12]);
   });
 
-  it('describes log records as log records, not as a second trace of their execution', async () => {
+  it('describes log records as log records', async () => {
     await spool([{ ...makeTrace(2), encoding: 'logs-protobuf' }]);
     const { events } = await runUntilIdle(() => answer(404), { signal: 'logs' });
     expect(await state.spool.quarantined()).toMatchObject([{ key: 'prod/2', reason: 'log records: HTTP 404' }]);
@@ -157,7 +157,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 0 });
   });
 
-  it('waits longer if all traces are refused, and leaves the remaining traces in the queue', async () => {
+  it('waits longer if all traces are refused', async () => {
     await spool(makeTraces(100));
     const { events, waits } = await runUntil(() => answer(401), 5);
     expect(waits).toEqual([500, 1000, 2000, 4000, 8000]);
@@ -166,8 +166,8 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 85, quarantinedTraces: 15 });
   });
 
-  it('resets the number of refusals after a delivery: only many consecutive refusals mean that all traces would be refused', async () => {
-    // There are eight rejected traces, one accepted trace, and eight more rejected traces.
+  it('resets the number of refusals after a delivery', async () => {
+    // Eight rejected traces, one accepted trace, and eight rejected traces.
     await spool(
       makeTraces(17).map((trace) => ({ ...trace, encoding: Number(trace.executionId) % 2 ? 'json' : 'protobuf' })),
     );
@@ -176,7 +176,7 @@ describe('tracing/deliver/sender', () => {
     expect([waits, events.filter((event) => event.startsWith('failing'))]).toEqual([[], []]);
   });
 
-  it('drops the oldest quarantined traces if there are too many, and counts the dropped traces', async () => {
+  it('drops the oldest of too many quarantined traces', async () => {
     await spool(makeTraces(3));
     const { events } = await runUntilIdle(() => answer(400), { quarantineBounds: { maxBytes: 1e6, maxTraces: 2 } });
     expect(events).toContain('rejected dropped 3');
@@ -184,7 +184,7 @@ describe('tracing/deliver/sender', () => {
     expect((await state.spool.quarantined()).map(({ executionId }) => executionId)).toEqual(['2', '3']);
   });
 
-  it('counts the spans that a partial success rejects, reports why, and does not send these spans again', async () => {
+  it('counts the spans that a partial success rejects', async () => {
     await spool(makeTraces(2));
     const partial = '{"partialSuccess":{"rejectedSpans":"4","errorMessage":"too old"}}';
     const { events, sent } = await runUntilIdle(() => answer(200, partial, { contentType: 'application/json' }));
@@ -192,7 +192,7 @@ describe('tracing/deliver/sender', () => {
     expect(events).toEqual(['delivered', 'exported 2', 'rejected partial_success 4', 'warned too old']);
   });
 
-  it('removes secrets from the message of the backend before it shortens the message', async () => {
+  it('removes secrets from messages before it shortens them', async () => {
     await spool(makeTraces(1));
     const long = `${'x'.repeat(195)}canary-4711-token`;
     await runUntilIdle(() => answer(400, long), { scrub: (text) => text.replaceAll('canary-4711-token', '<secret>') });
@@ -200,7 +200,7 @@ describe('tracing/deliver/sender', () => {
     expect(reason).toBe(`HTTP 400: ${'x'.repeat(195)}<sec…`);
   });
 
-  it('tries again to remove delivered traces from the state, and does not send these traces again', async () => {
+  it('removes delivered traces from the state in a second try', async () => {
     await spool(makeTraces(2));
     let faults = 3;
     const remove = async (keys: readonly string[]): Promise<void> => {
@@ -214,7 +214,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0 });
   });
 
-  it('recovers when the state can be read again, even if no trace is waiting', async () => {
+  it('recovers when the state can be read again', async () => {
     let faults = 3;
     const next: typeof state.spool.next = async (...asked) => {
       if (faults-- > 0) throw new Error('the database does not respond');
@@ -233,7 +233,7 @@ describe('tracing/deliver/sender', () => {
     expect(events).toEqual(['failing the state: the database does not respond', 'recovered']);
   });
 
-  it('completes the request in progress when it is stopped, and starts no other request', async () => {
+  it('completes the request in progress when it is stopped', async () => {
     await spool([makeTrace(1), makeTrace(2, { encoding: 'json' })]);
     const { promise, resolve } = Promise.withResolvers<PostAnswer>();
     const asked = Promise.withResolvers<void>();
@@ -250,7 +250,7 @@ describe('tracing/deliver/sender', () => {
     expect((await state.spool.next({ maxBytes: 1e6, maxTraces: 9 })).map(({ key }) => key)).toEqual(['prod/2']);
   });
 
-  it('cancels a request that does not end in time, and keeps the traces of the request', async () => {
+  it('cancels a request that does not end in time', async () => {
     await spool(makeTraces(2));
     const asked = Promise.withResolvers<AbortSignal>();
     const { sender } = create((_content, _index, signal) => {
@@ -274,7 +274,7 @@ describe('tracing/deliver/sender', () => {
     expect(sent).toEqual([]);
   });
 
-  it('reports which signal it cannot deliver, since when and why', async () => {
+  it('reports since when and why deliveries fail', async () => {
     await spool(makeTraces(1));
     let nowMs = 1_700_000_000_000;
     const clock = fakeClock({ now: () => nowMs++, ticks: () => 0, random: () => 0.5 });

@@ -42,7 +42,7 @@ const sender = createSender({
 });
 
 let counted = Number(documents.find(({ kind }) => kind === 'counted')?.body ?? 0);
-// These executions were counted, but their traces were not spooled before the previous process was killed.
+// The previous process counted these executions, and was killed before it spooled their traces.
 await spool(documents.filter(({ kind }) => kind === 'pending').map(({ key }) => Number(key)));
 sender.start();
 say('started');
@@ -68,7 +68,7 @@ function say(word: string): void {
 function spool(ids: readonly number[]): Promise<void> {
   return state.ledger.commit('prod', {
     documents: ids.map((id) => ({ kind: 'pending', key: String(id), body: undefined })),
-    // Each process has its own maker, so a trace that two processes made would have different bytes.
+    // Each process makes traces with other bytes.
     spooled: ids.map((id) => makeTrace(id, { maker: String(process.pid) })),
   });
 }

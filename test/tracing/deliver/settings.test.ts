@@ -136,7 +136,7 @@ describe('tracing/deliver/settings', () => {
     expect('headers' in settings && secretsOf(settings)).toEqual(['Bearer canary', 'canary', 'abc def']);
   });
 
-  it('treats values in the query of an endpoint as secrets, but short values only together with their names', () => {
+  it('treats values in the query of an endpoint as secrets', () => {
     const endpoint = 'https://otlp.example.org/v1/traces?tenant=prod&key=canary%2F0123456789&x';
     const settings = readOtlpSettings({ [`${traces}ENDPOINT`]: endpoint });
     expect('headers' in settings && secretsOf(settings)).toEqual([
@@ -199,7 +199,7 @@ describe('tracing/deliver/settings', () => {
     expect(complaintsOf({ [`${general}${option}`]: value })).toEqual([`${general}${option}: ${complaint}`]);
   });
 
-  it('reports all complaints together, each with its place', () => {
+  it('reports all complaints together', () => {
     const environment = { [`${traces}ENDPOINT`]: 'x', [`${general}TIMEOUT`]: 'y', [`${traces}HEADERS`]: 'z' };
     expect(complaintsOf(environment)).toEqual([
       'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: is not a URL (write it like http://localhost:4318/v1/traces)',
@@ -210,7 +210,7 @@ describe('tracing/deliver/settings', () => {
 });
 
 describe('tracing/deliver/settings: log records', () => {
-  it('uses the variables for logs, or else the general variables, but never the variables for traces', () => {
+  it('uses the variables for logs or the general variables', () => {
     const environment = {
       [`${general}ENDPOINT`]: 'http://c.example.org/otlp',
       [`${traces}ENDPOINT`]: 'http://t.example.org/',

@@ -23,7 +23,7 @@ export type Sink = {
 
 type SinkOptions = { readonly port?: number; readonly tls?: ServerOptions };
 
-/** Starts a collector that reads every request to its end and then sends the response of the test. */
+/** Starts a collector that sends the response of the test. */
 export async function startSink(answer: Answer, { port: wanted = 0, tls }: SinkOptions = {}): Promise<Sink> {
   const requests: SunkRequest[] = [];
   const sockets = new Set<Socket>();

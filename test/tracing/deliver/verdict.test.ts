@@ -59,7 +59,7 @@ describe('tracing/deliver/verdict', () => {
     expect(judge(code, { retryAfter })).toEqual({ kind: 'wait', reason: `HTTP ${code}`, askedMs, isLost });
   });
 
-  it('waits if the response is a web page, although its status is a success', () => {
+  it('waits if the response is a web page', () => {
     expect(judge(200, { contentType: 'text/html; charset=utf-8', body: '<form>Sign in</form>' })).toEqual({
       kind: 'wait',
       reason: 'HTTP 200 with a web page',

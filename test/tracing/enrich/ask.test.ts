@@ -48,7 +48,7 @@ describe('tracing/enrich/ask', () => {
     expect(await askForExecution(api, id, { detail: 'nodes', wait: async () => undefined })).toBeUndefined();
   });
 
-  it('also requests the reason of a failure if only the execution is shown', async () => {
+  it('requests the reason of a failure with the detail root', async () => {
     const { simulator, api } = await setUp();
     simulator.control.setConditions({ downNodes: ['web01'] });
     simulator.control.runJob(simulator.control.createJob('pay', { name: 'report' }));

@@ -37,7 +37,7 @@ type Given = {
   readonly failing?: number;
 };
 
-/** Starts a daemon that counts runs, makes their traces and ends. Returns, for each run, the run that it repeats. */
+/** Starts a daemon that counts runs, makes their traces and ends. Returns the run that each run repeats. */
 async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = [], failing = 0 }: Given = {}) {
   const attempts = createAttempts();
   const counted = runs.map((run) => ({
@@ -77,7 +77,7 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
       },
     },
     attempts,
-    // This cast is safe: this function requests only the execution.
+    // This cast is safe: only the execution is requested.
     client: { within: () => ({ get }) } as unknown as Client,
     timeoutMs: 1000,
     spooling: {
@@ -114,14 +114,14 @@ async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = 
 }
 
 describe('tracing/enrich/attempts', () => {
-  it('links an attempt to the previous attempt, even after a restart', async () => {
+  it('links an attempt to the previous attempt', async () => {
     expect(await runOnce([ended(7, 1)], { next: { 7: 8 } })).toEqual([[7, undefined]]);
     expect(await runOnce([repeated(8, 1)], { next: { 8: 9 } })).toEqual([[8, 7]]);
     expect(await runOnce([repeated(9, 1)])).toEqual([[9, 8]]);
     expect(await state.ledger.load('prod')).toEqual([]);
   });
 
-  it('links an attempt to the previous attempt although the trace of the previous attempt could not be written at first', async () => {
+  it('links an attempt after a failed write of the previous trace', async () => {
     await runOnce([ended(7, 1)], { next: { 7: 8 } });
     expect(await runOnce([repeated(8, 1)], { failing: 1 })).toEqual([
       [8, 7],
@@ -129,7 +129,7 @@ describe('tracing/enrich/attempts', () => {
     ]);
   });
 
-  it('links an attempt whose trace is made before the trace of the previous attempt', async () => {
+  it('links an attempt to a trace that is made later', async () => {
     const made = await runOnce([ended(7, 1), repeated(8, 1)], { next: { 7: 8 }, unanswered: [7] });
     expect(made).toEqual([
       [8, 7],
@@ -137,7 +137,7 @@ describe('tracing/enrich/attempts', () => {
     ]);
   });
 
-  it('waits for the previous attempt if that attempt is counted later, even across a restart', async () => {
+  it('waits for a previous attempt that is counted later', async () => {
     expect(await runOnce([repeated(8, 1)])).toEqual([]);
     expect(await runOnce([ended(7, 1)], { next: { 7: 8 } })).toEqual([
       [8, 7],
@@ -151,7 +151,7 @@ describe('tracing/enrich/attempts', () => {
     expect(await runOnce([ended(8, 2)])).toEqual([[8, 7]]);
   });
 
-  it('keeps at most ten thousand attempts, each for at most a month', () => {
+  it('keeps at most ten thousand attempts for a month', () => {
     const attempts = createAttempts();
     const note = (id: number, atMs: number) => {
       const { documents, done } = attempts.note([{ id, nextAttemptId: id + 100_000 }], 1, atMs);
@@ -165,7 +165,7 @@ describe('tracing/enrich/attempts', () => {
     expect([later.length, later[0], later.at(-1)]).toEqual([4999, '-1 100002', '+1 110002']);
   });
 
-  it('removes attempts in the order in which they were recorded, even after a restart', () => {
+  it('removes the oldest attempts first', () => {
     const before = createAttempts();
     const kept = [30, 10, 20].map((id) => before.note([{ id, nextAttemptId: id + 1 }], 1, 60 - id));
     const after = createAttempts();
@@ -179,7 +179,7 @@ describe('tracing/enrich/attempts', () => {
     expect(documents.map(({ key }) => key)).toEqual(['1 31', '1 21', '1 2']);
   });
 
-  it('remembers attempts if a write failed', () => {
+  it('keeps attempts after a failed write', () => {
     const attempts = createAttempts();
     attempts.note([{ id: 7, nextAttemptId: 8 }], 1, 0).done();
     attempts.note([{ id: 8, nextAttemptId: 9 }], 1, 0);

@@ -55,7 +55,7 @@ describe('tracing/enrich/commitHook', () => {
     ['ended earlier, because many may wait', 0, { 'date-ended': { unixtime: 100 * hourMs - 300_000 } }],
     ['will be retried with an id that is not known yet', 0, { status: 'failed-with-retry' }],
     ['is retried', 1, { status: 'failed-with-retry', retriedExecution: { id: 8 } }],
-  ])('passes on the arguments of a listed run in memory only, and only if the run %s', (_what, count, fields) => {
+  ])('keeps arguments only in memory, if the run %s', (_what, count, fields) => {
     const { commitHook, listed } = create();
     const runs = [listRow({ 'date-ended': { unixtime: 100 * hourMs }, ...fields })];
     expect(JSON.stringify(commitHook.keep('pay', runs, 3))).not.toContain('hunter2');
@@ -63,7 +63,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(listed.map(({ argstring }) => argstring)).toEqual(Array(count).fill('-password hunter2'));
   });
 
-  it('decides by the server clock, which dates the ends, which executions are too old', () => {
+  it('decides by the server clock which executions are too old', () => {
     const { commitHook, keep, told } = create();
     const runs = [ended(1, 99 * hourMs), ended(2, 99 * hourMs - 1)];
     expect(keep(runs)).toEqual([{ ...runs[0], project: 'pay', epoch: 3, seenAtMs: 124 * hourMs }]);
@@ -71,7 +71,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(told).toEqual(['max_age 1', 'max_pending 0', 'pending 1']);
   });
 
-  it('traces executions that are recent by the clock of the exporter, if the server clock was set ahead', () => {
+  it('traces recent executions although the server clock was set ahead', () => {
     const { keep } = create({ serverNowMs: 150 * hourMs });
     expect(keep([ended(1, 123 * hourMs), ended(2, 123 * hourMs - 1)]).map(({ id }) => id)).toEqual([1]);
   });
@@ -86,7 +86,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(readPending(documents).map(({ id }) => id)).toEqual([1]);
   });
 
-  it('accepts only as many executions as there is space for, and no missed runs', () => {
+  it('accepts only as many executions as allowed', () => {
     const { commitHook, keep, told } = create({ room: 2 });
     const runs = [1, 2, 3, 4].map((id) => ended(id, 100 * hourMs, id === 1 ? 'missed' : 'failed'));
     expect(keep(runs).map(({ id }) => id)).toEqual([2, 3]);
@@ -100,7 +100,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(classes).toEqual(['1 awaited', '2 unread', '3 unread']);
   });
 
-  it('records retries, even retries that are too old for a trace', () => {
+  it('records old retries', () => {
     const { commitHook, attempts } = create();
     const runs = [{ ...ended(1, 99 * hourMs - 1), nextAttemptId: 2 }];
     expect(commitHook.keep('pay', runs, 3).map(({ kind, key }) => `${kind} ${key}`)).toEqual(['next-attempt 3 2']);

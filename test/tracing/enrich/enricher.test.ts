@@ -13,7 +13,7 @@ function onNextPlan(plans: Plan[], then: () => void): void {
 }
 
 describe('tracing/enrich/enricher', () => {
-  it('makes a trace with steps for a pending execution, and in one change replaces the pending document by step durations', async () => {
+  it('makes a trace with steps for a pending execution', async () => {
     const { run, spooled, left, plans, told } = await setUp({ steps: 2 });
     expect(await run()).toEqual({ againInMs: undefined });
     const [trace = ''] = await spooled();
@@ -23,7 +23,7 @@ describe('tracing/enrich/enricher', () => {
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 
-  it('waits for a state that is still being written, but not without end', async () => {
+  it('waits for a state that is still being written', async () => {
     const { simulator, run, spooled, told, wait } = await setUp();
     simulator.control.configure({ statePending: 'all' });
     expect(await run()).toEqual({ againInMs: 5000 });
@@ -34,7 +34,7 @@ describe('tracing/enrich/enricher', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('sends only the root span of an execution that waited too long, without a request', async () => {
+  it('sends only the root span of an execution that waited too long', async () => {
     const { simulator, run, spooled, told, wait } = await setUp();
     const before = simulator.requests().length;
     wait(1_200_001);
@@ -54,7 +54,7 @@ describe('tracing/enrich/enricher', () => {
     expect(await silent.left()).toEqual(['pending-trace']);
   });
 
-  it('makes the trace of the counted execution although the server used its id again', async () => {
+  it('makes the right trace although the server used its id again', async () => {
     const { simulator, run, spooled, plans } = await setUp();
     simulator.control.restart({ newDatabase: true });
     simulator.control.addFinished('pay', { startedAtMs: 5_000_000_000, endedAtMs: 5_000_001_000, status: 'failed' });
@@ -63,9 +63,9 @@ describe('tracing/enrich/enricher', () => {
     expect(plans[0]?.trace.spans[0]?.isError).toBe(false);
   });
 
-  it('makes the trace of a counted execution even if the server does not show its end yet', async () => {
+  it('makes the trace although a member does not show the end', async () => {
     const { simulator, pending, run, plans, told } = await setUp();
-    // This response comes from another cluster member, which does not have the end yet.
+    // The response of another member lacks the end.
     const running = { id: pending.id, status: 'running', 'date-started': { unixtime: pending.startedAtMs } };
     const body = JSON.stringify(running);
     simulator.control.addFault({ kind: 'status', status: 200, body, path: '/execution/\\d+$' });
@@ -83,7 +83,7 @@ describe('tracing/enrich/enricher', () => {
     expect(asked.filter((path) => path.startsWith('execution/') || path.startsWith('job/'))).toEqual(['execution/1']);
   });
 
-  it('uses the list row of an execution for half a minute, and requests the execution after that', async () => {
+  it('uses the list row of an execution for half a minute', async () => {
     const atOnce = await setUp({ detail: 'root' });
     const later = await setUp({ detail: 'root' });
     const read = async ({ ask, pending, add, run, wait, simulator, plans }: typeof atOnce, afterMs: number) => {
@@ -120,7 +120,7 @@ describe('tracing/enrich/enricher', () => {
     expect(ids).toEqual([pending.id, newer.id, older.id].map(String));
   });
 
-  it('makes other traces before it retries a trace for which the server never responds', async () => {
+  it('makes other traces before retries', async () => {
     const { simulator, run, add, pending, plans, wait } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 500, path: '/execution/10\\d' });
     add([101, 102, 103, 104].map((id) => ({ ...pending, id, status: 'failed' })));
@@ -149,14 +149,14 @@ describe('tracing/enrich/enricher', () => {
     expect(madeAtTurns.length).toBeGreaterThan(5);
   });
 
-  it('counts traces that were not made, and removes their executions', async () => {
+  it('counts traces that were not made', async () => {
     const { run, told, left, spooled } = await setUp({ hasNoTrace: true });
     await run();
     expect(told).toEqual(['pending 1', 'skipped no_trace 1', 'pending 0']);
     expect([await left(), await spooled()]).toEqual([[], []]);
   });
 
-  it('reports once that the state cannot be written, and pauses', async () => {
+  it('reports once that the state cannot be written', async () => {
     const { simulator, run, add, pending, told } = await setUp({ isReadOnly: true });
     add([101, 102, 103].map((id) => ({ ...pending, id, status: 'failed' })));
     expect(await run()).toEqual({ againInMs: 5000 });
@@ -167,7 +167,7 @@ describe('tracing/enrich/enricher', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('keeps the error of a failed step that wrote many lines of cleanup after it', async () => {
+  it('keeps the error before many lines of cleanup', async () => {
     const { run, plans } = await setUp({ cleanupLines: 1500 });
     await run();
     const lines = plans[0]?.lines ?? [];

@@ -34,7 +34,7 @@ type Setting = {
   cleanupLines?: number;
 };
 
-/** A service with one finished run of a job, and the enricher of the trace of this run; both stop with the test. */
+/** A service with one finished run, and the enricher of its trace. */
 export async function setUp(given: Setting = {}) {
   const { maxTraces = 10, detail = 'nodes', isReadOnly = false, backlogAgeMs = 1_200_000, hasNoTrace = false } = given;
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });

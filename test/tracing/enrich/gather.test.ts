@@ -62,7 +62,7 @@ describe('tracing/enrich/gather', () => {
     });
   });
 
-  it('requests the workflow of a failed run again soon, because the job may have been edited before the run', async () => {
+  it('requests the workflow of a failed run again soon', async () => {
     const job = { id: 'j1', name: 'settle', group: '', averageDurationMs: undefined };
     const { server, gatherOnce, wait } = await start();
     server.answer({
@@ -101,7 +101,7 @@ describe('tracing/enrich/gather', () => {
     expect(server.requests.filter((request) => request.includes('/output'))).toHaveLength(logs);
   });
 
-  it('finds the reason of a run that writes more log lines after its failure', async () => {
+  it('finds the reason before later log lines', async () => {
     const lines = Array.from({ length: 26 }, (_, line) => ({ log: `detail ${line}`, level: 'VERBOSE' }));
     const { gatherOnce, server } = await start();
     server.answer({
@@ -118,7 +118,7 @@ describe('tracing/enrich/gather', () => {
   it.each([
     [199, undefined],
     [200, 50_000],
-  ])('reports the size of a log only if its end has as many lines as requested: %i', async (count, bytes) => {
+  ])('reports the size of a log of %i lines if necessary', async (count, bytes) => {
     const { gatherOnce, server } = await start();
     const entries = Array.from({ length: count }, (_, line) => ({ log: `detail ${line}`, level: 'VERBOSE' }));
     server.answer({
@@ -132,7 +132,7 @@ describe('tracing/enrich/gather', () => {
   it.each([
     ['Log output limit exceeded: Maximum Line count: 100, action: halt', 'LogLimitExceeded'],
     ['Failed: IOFailure: x', undefined],
-  ])('uses the log of interrupted steps only to find the limit that interrupted them: %s', async (log, reason) => {
+  ])('reads only the limit from the log of interrupted steps: %s', async (log, reason) => {
     const { gatherOnce, server } = await start();
     const node = '{"executionState":"FAILED","meta":{"failureReason":"NonZeroResultCode","resultCode":2147483647}}';
     server.answer({
@@ -171,7 +171,7 @@ describe('tracing/enrich/gather', () => {
   it.each([
     ['is still loading', { message: 'Pending', pending: 'Waiting', entries: [] }],
     ['has only its beginning', { retryBackoff: 2000, entries: [{ level: 'ERROR', log: 'Failed: IOFailure: x' }] }],
-  ])('requests a log again that %s, and finally makes the trace without the log', async (_what, log) => {
+  ])('requests a log again that %s', async (_what, log) => {
     const { gatherOnce, server } = await start();
     server.answer({
       'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },
@@ -184,7 +184,7 @@ describe('tracing/enrich/gather', () => {
     expect(source.state?.steps).toHaveLength(1);
   });
 
-  it('rethrows an error of the server until the last attempt, which uses the parts that were read', async () => {
+  it('uses the available parts in the last attempt', async () => {
     const { gatherOnce, server } = await start();
     server.answer({ 'execution/7/state': { status: 500, body: '{"error":"A server error occurred"}' } });
     await expect(gatherOnce()).rejects.toThrow('500');

@@ -32,7 +32,7 @@ function setUp(answers: readonly (number | undefined | Error)[]) {
 }
 
 describe('tracing/enrich/loop', () => {
-  it('waits as long as the last pass requested, or a minute', async () => {
+  it('waits as long as the last pass requested', async () => {
     const { loop, turn, endNap } = setUp([250, undefined]);
     loop.start();
     expect(await turn()).toEqual(['pass 1', 'wait 250']);
@@ -41,7 +41,7 @@ describe('tracing/enrich/loop', () => {
     await loop.stop();
   });
 
-  it('runs one pass at a time, however often it is woken', async () => {
+  it('runs one pass at a time', async () => {
     const { loop, turn } = setUp([250]);
     loop.start();
     loop.start();

@@ -7,7 +7,7 @@ const base: ReplayOptions = { namespace: undefined, format: 'tree', version: '0.
 const read = (name: string) => readFileSync(join(import.meta.dirname, '..', 'recorded', `${name}.json`), 'utf8');
 
 describe('tracing/enrich/replay', () => {
-  it('prints the tree of a recorded execution, with the reason of each result', () => {
+  it('prints the tree of a recorded execution', () => {
     expect(`\n${replay(read('failed-node'), base)}`).toBe(`
 trace f45e4a6a6cb0f6a2569d62819cbf45ac, 4 spans
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed: first failure NonZeroResultCode

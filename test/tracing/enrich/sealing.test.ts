@@ -5,7 +5,7 @@ import { setUp } from './finished-run.ts';
 const ofState = '/execution/\\d+/state$';
 const minuteMs = 60_000;
 
-/** The response of another cluster member, which still has an old state of the finished run. */
+/** An old state of the finished run, from another cluster member. */
 const stale = JSON.stringify({
   executionId: 1,
   serverNode: 'auto-1',
@@ -26,7 +26,7 @@ const stale = JSON.stringify({
 });
 
 describe('tracing/enrich, when a trace is sealed', () => {
-  it('waits for a member that still has an older state of a finished run', async () => {
+  it('waits for a member with an older state', async () => {
     const { simulator, run, wait, plans, told } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState, times: 3 });
     for (let passes = 0; passes < 3; passes += 1) {
@@ -43,7 +43,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 
-  it('sends a last request once the wait is over, but not shortly before the end of the wait', async () => {
+  it('sends a last request at the end of the wait', async () => {
     const { simulator, run, wait, plans } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState });
     const asked = (): number => simulator.requests().filter(({ path }) => path.endsWith('/state')).length;
@@ -59,7 +59,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect([asked(), plans.length]).toEqual([3, 1]);
   });
 
-  it('sends the content of an older state after waiting long enough, and marks estimated values', async () => {
+  it('sends an older state after the seal timeout', async () => {
     const { simulator, run, wait, plans, told } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState });
     await run();
@@ -83,7 +83,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     ['too much is asked of it', 429, ''],
     ['it is under maintenance', 503, '<html>back soon</html>'],
     ['a gateway does not reach it', 502, ''],
-  ])('keeps the steps of a pending trace while %s for longer than the seal timeout', async (_, status, body) => {
+  ])('keeps the steps of a pending trace while %s', async (_, status, body) => {
     const { simulator, run, wait, plans, told, ask } = await setUp();
     simulator.control.addFault({ kind: 'status', status, body, path: ofState });
     for (let minutes = 0; minutes < 13; minutes += 1) {
@@ -120,7 +120,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('repeats failed requests more than twice if executions may wait in the queue for longer', async () => {
+  it('repeats failed requests as long as executions may wait', async () => {
     const { simulator, run, wait, plans, told } = await setUp({ backlogAgeMs: 60 * minuteMs });
     simulator.control.addFault({ kind: 'status', status: 500, path: ofState, times: 9 });
     for (let tries = 0; tries < 3; tries += 1) {
@@ -134,7 +134,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).not.toContain('degraded seal_timeout');
   });
 
-  it('stops waiting at the seal timeout for a state that never ends, even after a failed request', async () => {
+  it('stops waiting at the seal timeout for a state that never ends', async () => {
     const { simulator, run, wait, plans, told } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 500, path: ofState, times: 3 });
     await run();
@@ -149,7 +149,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('keeps the steps if the system clock is set while they are pending', async () => {
+  it('keeps the steps if the system clock is set', async () => {
     const { simulator, run, add, wait, setWallAhead, plans, told, pending } = await setUp({
       backlogAgeMs: 20 * minuteMs,
     });
@@ -169,7 +169,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded backlog');
   });
 
-  it('waits for the state even if the execution was in the queue for a long time', async () => {
+  it('waits for the state after a long time in the queue', async () => {
     const { simulator, run, add, wait, plans, told, pending } = await setUp({ backlogAgeMs: 60 * minuteMs });
     await run();
     expect(plans).toHaveLength(1);
@@ -185,7 +185,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).not.toContain('degraded seal_timeout');
   });
 
-  it('waits the whole time again after a restart, because earlier requests are not recorded', async () => {
+  it('waits the whole time again after a restart', async () => {
     const { simulator, run, wait, plans, told } = await setUp({ backlogAgeMs: 24 * 60 * minuteMs });
     wait(8 * 60 * minuteMs);
     simulator.control.configure({ statePending: 'all' });
@@ -198,7 +198,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('requests a state once more before it stops waiting, even after a night without the exporter', async () => {
+  it('requests a state once more before it stops waiting', async () => {
     const { simulator, run, wait, plans } = await setUp({ backlogAgeMs: 24 * 60 * minuteMs });
     wait(8 * 60 * minuteMs);
     simulator.control.configure({ statePending: 'all' });

@@ -35,19 +35,19 @@ function idsOf(pending: readonly PendingTrace[]): number[] {
 }
 
 describe('tracing/enrich/queue-order', () => {
-  it('starts with the newest failure, and ends with the oldest success', () => {
+  it('starts with the newest failure', () => {
     expect(
       idsOf([ended(1, 10), ended(2, 20, failed), ended(3, 30), ended(4, 40, failed), ended(5, 5, failed)]),
     ).toEqual([4, 2, 5, 3, 1]);
   });
 
-  it('treats every result except a success as a result that a person may look for', () => {
+  it('prefers every other result to a success', () => {
     const statuses = ['aborted', 'timedout', 'other', 'succeeded', 'failed-with-retry'] as const;
     const pending = statuses.map((status, index) => ended(index + 1, 10 * (index + 1), { status }));
     expect(idsOf(pending)).toEqual([5, 3, 2, 1, 4]);
   });
 
-  it('makes a few late traces after each other trace, and the remaining late traces at the end', () => {
+  it('makes a few late traces after each other trace', () => {
     const lateOnes = Array.from({ length: 50 }, (_, index) => ended(100 + index, index, late));
     const ids = idsOf([...lateOnes, ended(1, 10), ended(2, 20, failed)]);
     expect([ids.indexOf(2), ids.indexOf(1), ids.length]).toEqual([0, 21, 52]);
@@ -55,13 +55,13 @@ describe('tracing/enrich/queue-order', () => {
     expect(ids.at(-1)).toBe(100);
   });
 
-  it('makes a tenth of the late traces after each other trace, if many traces are late', () => {
+  it('makes more late traces at a time if many are late', () => {
     const lateOnes = Array.from({ length: 1000 }, (_, index) => ended(100 + index, index, late));
     const ids = idsOf([...lateOnes, ended(1, 10), ended(2, 20, failed)]);
     expect([ids.indexOf(2), ids.indexOf(1)]).toEqual([0, 101]);
   });
 
-  it('drops the oldest traces beyond the limit, but traces of failures last', () => {
+  it('drops the oldest traces beyond the limit', () => {
     const pending = [ended(1, 10, failed), ended(2, 20), ended(3, 30), ended(4, 5), ended(5, 50, failed)];
     const idsBeyond = (most: number): number[] => findCrowdedOut(pending, most).map(({ id }) => id);
     expect([5, 4, 3, 1, 0].map(idsBeyond)).toEqual([[], [2], [2, 3], [2, 3, 4, 1], [2, 3, 4, 1, 5]]);
@@ -79,7 +79,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(findLate()).toEqual([2]);
   });
 
-  it('does not count time in which no request is sent because the circuit is open', () => {
+  it('does not count the time of an open circuit', () => {
     const { waiting, entry, pass } = waitForOne();
     waiting.noteAnswer(entry);
     waiting.noteApiFault(entry, notAsked('execution/{id}/state', 'network', 'the circuit is open'));
@@ -90,7 +90,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(waiting.isLastTry(entry)).toBe(true);
   });
 
-  it('stops waiting for steps after the tenth error, not after the first', () => {
+  it('stops waiting for steps after the tenth error', () => {
     const { waiting, entry, pass } = waitForOne();
     const tries = Array.from({ length: 10 }, () => {
       waiting.noteApiFault(entry, new ApiError('HTTP 500', { kind: 'server', status: 500, apiEndpoint: 'x' }));
@@ -100,7 +100,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(tries.indexOf(true)).toBe(9);
   });
 
-  it('puts the highest id first if executions ended at the same moment', () => {
+  it('puts the highest id of equal ends first', () => {
     expect(idsOf([ended(7, 10), ended(9, 10), ended(8, 10)])).toEqual([9, 8, 7]);
   });
 });
