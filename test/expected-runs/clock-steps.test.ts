@@ -41,9 +41,9 @@ describe('expected-runs, clocks that are set', () => {
     control.setClockSkew(0);
     await minutes(60);
     expect(misses()).toEqual([]);
-    // These runs cover at least an hour and a half, without the time that the clock repeats.
+    // The runs of an hour and a half, without repeated times.
     expect(count('schedule_delay_seconds')).toBeGreaterThan(80);
-    // These are the skipped times, and the times of the minute in which the change was noticed.
+    // The skipped times, and the times of the minute of the change.
     const leaptMinutes = Math.abs(byMinutes);
     expect(count('schedule_undecided_total')).toBeLessThanOrEqual(leaptMinutes + 2 + Math.ceil(leaptMinutes / 15) * 2);
   });
@@ -65,7 +65,7 @@ describe('expected-runs, clocks that are set', () => {
   });
 
   it.each([5, -5])(
-    'finds no missed run while the clock of one of two members is %s minutes off',
+    'finds no missed run while a member clock is %s minutes wrong',
     { timeout: 60_000 },
     async (byMinutes) => {
       const { control, minutes, misses, count } = createJobs({ members: 2 });

@@ -7,7 +7,7 @@ import { createStopping, hour } from './hourly.ts';
 import { job, nowMs } from './risks/some-risks.ts';
 
 describe('expected-runs, of a cluster behind one address', () => {
-  it('compares the runs of a member with the threads of the member, and does not claim that a member is gone', async () => {
+  it('compares the runs of a member with its threads', async () => {
     const { control, minutes, risks, schedule } = createStopping({ members: 3, threadPoolSize: 3 });
     control.createProject('pay');
     control.setConditions({ durationFactor: 60 });
@@ -36,7 +36,7 @@ describe('expected-runs, of a cluster behind one address', () => {
       await plan(noPause);
       return ahead()?.crowds.map(({ ownerUuid }) => ownerUuid);
     };
-    // Each member has two threads, and `one` needs both for two starts that come before the end of the run in progress.
+    // Each member has two threads; `one` needs both for two starts during the run in progress.
     expect([await crowdsWith('c'), await crowdsWith('d')]).toEqual([[], ['one']]);
   });
 
@@ -57,10 +57,7 @@ const stopped = [
   [sourceKeys.project('stopped'), [{ value: 'schedule_disabled', fromMs: 0, throughMs: nowMs }]],
 ] as const;
 
-/**
- * Returns the outlook of jobs that start in one minute, by their owners; `d` has no schedule and the owner `one`. One run is in
- * progress and ends at a given time.
- */
+/** Returns the outlook of jobs that start in one minute, by owner. One run is in progress and ends at a given time. */
 function outlookOf(owners: Readonly<Record<string, string | undefined>>, running?: string, endsInMs = 0) {
   const durationMs = 1000;
   const toJob = (name: string, times: readonly number[], ownerUuid?: string) =>

@@ -8,7 +8,7 @@ export type Rule = { readonly everyMs: number } & (
   | { readonly cron: string; readonly zone: string }
 );
 
-/** The midnights at which days begin: before a weekend, a month, a year, and each change of daylight saving time. */
+/** The first midnights of days: before a weekend, a month, a year, and clock changes. */
 export const origins = [
   Date.UTC(2026, 0, 16),
   Date.UTC(2026, 1, 1),
@@ -21,8 +21,8 @@ export const origins = [
 type Quiet = { readonly everyMs: number; readonly cron: string; readonly edited: string };
 
 /**
- * Schedules with hours, days or months without starts, each with a possible edit. No scheduled time equals the time of a
- * reading.
+ * Schedules with hours, days or months without starts, each with a possible edit. Scheduled times differ from the times of
+ * readings.
  */
 const quiet: readonly [Quiet, ...Quiet[]] = [
   { everyMs: 5 * minuteMs, cron: '7 */5 8-17 * * 1-5', edited: '7 */10 9-16 * * 1-5' },

@@ -8,7 +8,7 @@ export const marginMs = 10 * minuteMs;
 /** A span of time without its end. */
 export type Span = { readonly fromMs: number; readonly untilMs: number };
 
-/** A job. The member that runs it dates its schedule and its runs; the first member dates everything else. */
+/** A job. The member of a job dates its schedule and runs; the first member dates everything else. */
 export type DayJob = {
   readonly id: string;
   readonly rule: Rule;
@@ -38,7 +38,7 @@ export type DayRun = {
 
 export type Day = {
   readonly originMs: number;
-  /** The length of the day; the last hour is for open decisions to end. */
+  /** The length of the day; in the last hour, open decisions end. */
   readonly lengthMs: number;
   readonly jobs: readonly DayJob[];
   readonly down: Span | undefined;
@@ -77,10 +77,10 @@ export function marginOf({ originMs, aheadMs }: Pick<Day, 'originMs' | 'aheadMs'
   return Math.min(marginMs, (timeAfter(rule, originMs, time) - time) / 2);
 }
 
-/** Draws a day of a service, together with what truly happened. */
+/** Draws a day of a service and its true events. */
 export function createDay(seed: number): Day {
   const dice = createDice(seed);
-  // Every event that is possible must occur within a few days.
+  // Every possible event must occur within a few days.
   const isLong = seed % 4 === 1;
   const share = (turn: number): number => (seed % 4 === turn ? 1 : 0.2);
   const calm: Calm = {
@@ -118,7 +118,7 @@ function createJobs(dice: Dice, { absence, aheadMs }: Calm, isLong: boolean): Da
   const cadences = [10_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 3 * hourMs];
   // The dense schedule takes most of the time of a test.
   const grids = cadences.slice(!isLong && dice.chance(0.1) ? 0 : 1).map((everyMs) => {
-    // No scheduled time equals the time of a reading.
+    // Scheduled times differ from the times of readings.
     const offsetMs = everyMs < minuteMs ? 1700 : 1700 + 15_000 * Math.floor((dice.next() * everyMs) / 15_000);
     return { rule: { everyMs, offsetMs }, edited: { everyMs, offsetMs: offsetMs + Math.floor(everyMs / 3) } };
   });
@@ -160,7 +160,7 @@ function play(dice: Dice, calm: Calm, jobs: readonly DayJob[]): Day {
       else if (reason !== undefined) ends.set(time, { is: 'missed', reason });
       else if (dice.chance(0.02)) {
         ends.set(time, { is: 'missed', reason: 'unknown' });
-        // At that moment, the server also records a missed run, or something other than the schedule starts the job.
+        // The server also records a missed run, or another trigger starts the job.
         const also = dice.pick(['nothing', 'missed', 'person', 'retry', 'one-time'] as const);
         if (also === 'missed') start(time, also, 0);
         else if (also !== 'nothing') start(time + 2000, also, 1000);

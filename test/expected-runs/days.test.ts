@@ -27,7 +27,7 @@ const causes = [
   'unknown',
 ];
 
-/** Returns a timeline in which the newest reading is treated as if it had always been true. */
+/** Returns a timeline in which the newest reading has always been true. */
 function toLastReading(timeline: Timeline): Timeline {
   const last = timeline.at(-1);
   return last === undefined ? [] : [{ ...last, fromMs: Number.NEGATIVE_INFINITY }];

@@ -22,7 +22,7 @@ function judged(...verdicts: readonly Verdict[]): Judged {
 const empty: HourOfTimes = { startMs: 0, ran: 0, late: 0, off: 0, undecided: 0, missed: {} };
 
 describe('expected-runs/deciding/hours', () => {
-  it('counts the decisions of each hour over all jobs, and missed runs by cause', () => {
+  it('counts the decisions of each hour over all jobs', () => {
     const first = addToHours(
       [],
       [
@@ -48,7 +48,7 @@ describe('expected-runs/deciding/hours', () => {
     ]);
   });
 
-  it('keeps the hours of three days, and distinguishes an hour without times from an hour before watching began', () => {
+  it('keeps the hours of three days', () => {
     const ran: Verdict = { is: 'ran', expectedMs: at(1), delayMs: 0, runId: 1 };
     const hours = addToHours(addToHours([], [judged(ran)]), [judged({ ...ran, expectedMs: at(3) })]);
     expect(lastHours(hours, at(4, 30), 5)).toEqual([
@@ -91,7 +91,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect({ day, crowds }).toEqual({ day: { most: 1, exceededMs: undefined }, crowds: [] });
   });
 
-  it('omits starts beyond the number of runs that their job permits at once', async () => {
+  it('omits starts that their job does not permit', async () => {
     const limit = { id: 'j1', most: 2 };
     const starts = [0, 1, 2, 30, 31].map((minute) => ({ ...toStart('a', at(10, minute), 30), limit }));
     const { hours, day } = await plan(starts, { underWay: [], fromMs: at(9, 10), threads: 2 });
@@ -99,7 +99,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(day).toEqual({ most: 2, exceededMs: undefined });
   });
 
-  it('plans the next sixty minutes, and exactly the next 24 hours', async () => {
+  it('plans the next 24 hours', async () => {
     const starts = [toStart('a', at(10, 10), 1), toStart('b', at(33, 10), 5), toStart('c', at(33, 12), 1)];
     const window = { underWay: [], threads: 1 };
     expect(await plan(starts, { ...window, fromMs: at(9, 10) })).toMatchObject({
@@ -133,7 +133,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     ]);
   });
 
-  it('reads the starts of one hour at a time, and lets the event loop run between the hours', async () => {
+  it('reads the starts of one hour at a time', async () => {
     const asked: number[] = [];
     let pauses = 0;
     await planHoursAhead({
@@ -153,7 +153,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(pauses).toBe(25);
   });
 
-  it('finds the maximum number of concurrent runs of each hour, including earlier runs, and the jobs that start together', async () => {
+  it('finds the maximum number of concurrent runs of each hour', async () => {
     const starts = [toStart('long', at(9, 30), 90), toStart('a', at(10), 10), toStart('b', at(10), 10)];
     const underWay = [{ endMs: at(9, 20), job: { project: 'pay', group: '', name: 'now' } }];
     const hours = (await plan(starts, { underWay, fromMs: at(9, 10), threads: 2 })).hours;
@@ -179,7 +179,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(hours).toHaveLength(24);
   });
 
-  it('names at most twenty jobs that start together, and reports how many there are', async () => {
+  it('names at most twenty jobs that start together', async () => {
     const starts = Array.from({ length: 30 }, (_, index) => toStart(`job ${index}`, at(2), 1));
     const [, , hour] = (await plan(starts, { underWay: [], fromMs: at(0), threads: 10 })).hours;
     expect({ named: hour?.exceeded?.jobs.length, of: hour?.exceeded?.jobCount }).toEqual({ named: 20, of: 30 });
@@ -190,7 +190,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(hours.filter(({ exceeded }) => exceeded !== undefined)).toEqual([]);
   });
 
-  it('reports more runs than threads from the start of the hour if this began earlier', async () => {
+  it('reports earlier excess runs from the start of the hour', async () => {
     const starts = [57, 58, 59].map((minute) => ({ atMs: at(4, minute), durationMs: 120 * minuteMs, job: job() }));
     const { hours } = await plan(starts, { underWay: [], fromMs: at(4, 30), threads: 2 });
     expect(hours.slice(0, 3).map(({ exceeded }) => exceeded?.atMs)).toEqual([at(4, 59), at(5), at(6)]);
@@ -206,7 +206,7 @@ describe('expected-runs/showing/server-schedule', () => {
       confirmedMs: at(6),
     };
     const open = job({ timetable: { source: 'forecast', ...times } });
-    // No start of the job was expected before the job was watched.
+    // No start was expected before the job was watched.
     const young = { ...open, id: 'j2', sinceMs: at(11) };
     const jobs = [open, young];
     const of = { server: 'prod', jobs, hours: [], nowMs: at(11, 30), ahead: undefined, sources: new Map() };
@@ -214,7 +214,7 @@ describe('expected-runs/showing/server-schedule', () => {
     expect(hours.slice(-3).map(({ openCount }) => openCount)).toEqual([0, 2, 2]);
   });
 
-  it('shows late and missed runs with the newest first, undecided times, and the next starts', async () => {
+  it('shows late and missed runs, newest first', async () => {
     const nowMs = at(12, 30);
     const timetable = {
       source: 'forecast',
@@ -260,7 +260,7 @@ describe('expected-runs/showing/server-schedule', () => {
     });
   });
 
-  it('shows the next starts of any number of jobs, whatever the order of the jobs', async () => {
+  it('shows the next starts of any number of jobs', async () => {
     const timetable = { source: 'forecast', askedAtMs: at(6), untilMs: at(18), confirmedMs: at(6) } as const;
     const times = Array.from({ length: 501 }, (_, index) => at(18) - index * 1000);
     const jobs = times.map((time) => job({ timetable: { ...timetable, timesMs: [time] } }));

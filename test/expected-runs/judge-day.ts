@@ -59,7 +59,7 @@ type About = {
   readonly asked: readonly number[];
 };
 
-/** All times of a regular schedule without an edit are counted; of the times in no answer, at most an hour may be lost. */
+/** All times of a regular schedule are counted; at most an hour of times in no answer may be lost. */
 function countLost({ day, job, blind }: About, owed: number, verdicts: readonly Verdict[]): number {
   const isSwitched = job.edit !== undefined || job.off !== undefined || day.project !== undefined;
   if (isSwitched || 'cron' in job.rule) return 0;
@@ -68,7 +68,7 @@ function countLost({ day, job, blind }: About, owed: number, verdicts: readonly 
   return Math.max(0, owed - counted - (hours > 0 ? Math.ceil(hours) + 2 : 0));
 }
 
-/** The span from the last answer before an edit to the first answer after it; times during a request are uncertain too. */
+/** The span from the last answer before an edit to the first answer after it. */
 function toUnsure({ aheadMs }: Day, { edit }: DayJob, asked: readonly number[]): Span | undefined {
   if (edit === undefined) return undefined;
   const slackMs = 30_000 + Math.abs(aheadMs);
@@ -77,10 +77,7 @@ function toUnsure({ aheadMs }: Day, { edit }: DayJob, asked: readonly number[]):
   return { fromMs: before - slackMs, untilMs: after + slackMs };
 }
 
-/**
- * The spans without known times. If no request is possible, times are known for at least half of the span of one answer; later
- * the server lists the missed ones, if the job list shows no edit and they are not too many.
- */
+/** The spans without known times. Without requests, times are known for at least half of the span of an answer. */
 function toBlind(day: Day, job: DayJob, asked: readonly number[]): readonly Span[] {
   const knownMs = toKnownMs(job);
   return toUnaskable(day, job)
@@ -96,7 +93,7 @@ function toUnaskable({ project, down, absence }: Day, { off }: DayJob): readonly
   const joined: Span[] = [];
   for (const span of spans) {
     const last = joined.at(-1);
-    // A shorter time between two spans may be too short for a request.
+    // A short time between spans may not be enough for a request.
     if (last === undefined || span.fromMs > last.untilMs + 75_000) joined.push(span);
     else joined[joined.length - 1] = { fromMs: last.fromMs, untilMs: Math.max(last.untilMs, span.untilMs) };
   }
@@ -148,7 +145,7 @@ function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): s
   return isRightInAbsence(about, time, said) ? 'right in our absence' : told;
 }
 
-/** A run of one schedule that fits a time of the other one: a late run of the old schedule may start after the edit. */
+/** A run of one schedule that fits a time of the other schedule. */
 function isOfOtherSchedule({ day, job, unsure }: About, { expectedMs, delayMs }: Ran): boolean {
   const mixed = unsure && { ...unsure, untilMs: unsure.untilMs + marginMs };
   const starts = day.runs.filter(({ jobId, trigger }) => jobId === job.id && trigger === 'schedule');
@@ -166,7 +163,7 @@ function inner(span: Span | undefined): Span | undefined {
 
 type Ran = Extract<Verdict, { is: 'ran' }>;
 
-/** The known times end before the next request, so an edit between the two stays unknown. */
+/** An edit between the last known time and the next request stays unknown. */
 function isUnconfirmed({ day, job, asked }: About, atMs: number): boolean {
   const nextMs = asked.find((each) => each > atMs + 30_000 + 2 * Math.abs(day.aheadMs)) ?? Number.POSITIVE_INFINITY;
   const lastMs = asked.findLast((each) => each < nextMs) ?? 0;
@@ -180,7 +177,6 @@ function isUnconfirmed({ day, job, asked }: About, atMs: number): boolean {
   return !isEditTold && preventedMs > toKnownMs(job) / 2;
 }
 
-/** A change of the job's switch that no reading showed. Its time is unknown, and so is whether the schedule was edited. */
 function isUnseen({ day, job: { off } }: About, time: number): boolean {
   return [day.down, day.absence].some((span) => {
     const unread = span && { fromMs: span.fromMs - listMs, untilMs: span.untilMs + listMs };
@@ -188,7 +184,7 @@ function isUnseen({ day, job: { off } }: About, time: number): boolean {
   });
 }
 
-/** The reported or the true cause changed between two readings, so that the earlier reading showed the earlier state. */
+/** The cause changed between two readings. */
 function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly string[]): boolean {
   const minMs = marginOf(day, job, expectedMs);
   const aheadMs = aheadOf(day, job);
@@ -202,7 +198,7 @@ function isOfBorder({ day, job }: About, expectedMs: number, reasons: readonly s
     [['orphaned'], day.deadMember, readMs],
     [['saturated'], day.full, readMs],
     [['job_disabled', 'off'], job.off, switchMs],
-    // The exporter sees the time of the switch only in the list of jobs.
+    // Only the list of jobs shows the time of the switch.
     [['job_disabled', 'off'], job.off && { ...job.off, fromMs: job.off.fromMs + minMs }, switchMs],
   ];
   return sources.some(
@@ -222,7 +218,7 @@ function isNear(day: Day, { border, time, everyMs }: { border: number; time: num
   });
 }
 
-/** Threads became free or the owner responded again within the margin, so by definition the cause did not exist. */
+/** The cause ended within the margin, so it did not exist. */
 function isAcrossMargin({ day, job }: About, time: number, { said, truly }: { said: string; truly: string }): boolean {
   const isLaterCause =
     said === 'unknown' ||

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createHourly, createStopping, hour } from './hourly.ts';
 
 describe('expected-runs/lists', () => {
-  it('requests the list of a project once, although executions use the list too', async () => {
+  it('requests the list of a project once, together with executions', async () => {
     const { minutes, requests } = createHourly();
     await minutes(70);
     const before = requests().length;
@@ -26,7 +26,7 @@ describe('expected-runs/lists', () => {
     expect(lists() - before).toBe(each);
   });
 
-  it('ends the series of a deleted project, and sends no request about its jobs', async () => {
+  it('ends the series of a deleted project', async () => {
     const { control, minutes, shown, requests, id } = createHourly();
     control.createProject('other');
     control.createJob('other', { name: 'copy', schedule: hour });
@@ -65,7 +65,7 @@ describe('expected-runs/lists', () => {
     expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'settle', 14)]);
   });
 
-  it('counts no missed run of a project that is hidden for hours, and expects its runs again afterwards', async () => {
+  it('counts no missed run of a project that is hidden for hours', async () => {
     const { control, minutes, shown, token } = createHourly();
     control.createProject('other');
     await minutes(57);
@@ -94,7 +94,7 @@ describe('expected-runs/lists', () => {
     );
   });
 
-  it('counts no missed run of a job that was disabled and enabled again between two lists', async () => {
+  it('counts no missed run of a job that was disabled between two lists', async () => {
     const { control, minutes, shown, requests } = createHourly({ apiVersion: 58 });
     for (const project of ['a', 'b', 'c', 'd']) control.createProject(project);
     const id = control.createJob('pay', { name: 'often', schedule: { everyMs: 60_000, offsetMs: 0 } });
@@ -112,7 +112,7 @@ describe('expected-runs/lists', () => {
     expect(shown('schedule_missed_total').filter((line) => line.includes('often'))).toEqual([
       'automation_schedule_missed_total{project="pay",job_group="",job_name="often",reason="unknown"} 0',
     ]);
-    // Two times passed while the job was disabled, and three after it was enabled, which may belong to another schedule.
+    // Two times while the job was disabled, and three after it, perhaps of another schedule.
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
   });
 
@@ -126,7 +126,7 @@ describe('expected-runs/lists', () => {
     expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'balance', 13)]);
   });
 
-  it('lists a project again at once when the schedule of a job is not found, and reports no problem of a deleted job', async () => {
+  it('lists a project again at once when a schedule is not found', async () => {
     const { control, minutes, outcome, jobs } = createHourly({ apiVersion: 58 });
     for (let at = 0; at < 20; at += 1) control.createProject(`p${at}`);
     const ids = Array.from({ length: 8 }, (_, at) =>
@@ -145,7 +145,7 @@ describe('expected-runs/lists', () => {
     expect(jobs().filter(({ goneAtMs }) => goneAtMs !== undefined)).toHaveLength(8);
   });
 
-  it('lists the other projects in turn while one project and the schedules of its jobs cannot be read', async () => {
+  it('lists the other projects while one project cannot be read', async () => {
     const { control, minutes, requests } = createHourly({ apiVersion: 58 });
     for (const project of ['a', 'b', 'c', 'd']) control.createProject(project);
     await minutes(2);
@@ -169,7 +169,7 @@ describe('expected-runs/lists', () => {
     expect(shown('job_next_run_timestamp_seconds')).toEqual([]);
   });
 
-  it('stores a long list in pieces, and requests the times of a changed job even if a later piece failed', async () => {
+  it('stores a long list in pieces', async () => {
     let left = Number.POSITIVE_INFINITY;
     let commits = 0;
     const { control, minutes, requests, shown } = createHourly({
@@ -215,11 +215,11 @@ describe('expected-runs/lists', () => {
     const [copy] = jobs().filter(({ name }) => name === 'copy');
     control.deleteJob(copy?.id ?? '');
     await minutes(2);
-    // At most as many removed jobs are kept as jobs may be watched: the jobs that were removed last.
+    // The jobs that were removed last are kept, up to the limit of watched jobs.
     expect(jobs().map(({ name }) => name)).toEqual(['copy']);
   });
 
-  it('shows the last run of the right job after two jobs swapped their names, and after a rename', async () => {
+  it('shows the last run of the right job after two jobs swapped their names', async () => {
     const scene = createStopping();
     scene.control.createProject('pay');
     const at = (minute: number) => ({ everyMs: hour.everyMs, offsetMs: minute * 60_000 });
@@ -245,7 +245,7 @@ describe('expected-runs/lists', () => {
     expect(lastOf('pay/moved/third')).toBe('12:30');
   });
 
-  it('does not judge a new job by the runs of a deleted job with its name, but judges a renamed job by its earlier runs', async () => {
+  it('does not judge a new job by the runs of a deleted job', async () => {
     const { control, minutes, risks, id } = createHourly();
     control.setConditions({ downNodes: ['node01'] });
     await minutes(190);

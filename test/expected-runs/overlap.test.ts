@@ -19,7 +19,7 @@ const missed = (shown: (family: string) => string[]): string[] =>
   shown('schedule_missed_total').filter((line) => !line.endsWith(' 0'));
 
 describe('expected-runs, while the previous run is in progress', () => {
-  it('finds that runs of a job overlap that does not permit several runs, and requests its definition once', async () => {
+  it('finds that runs of a job overlap', async () => {
     const { minutes, shown, asked } = createSlow();
     await minutes(130);
     expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);
@@ -28,7 +28,7 @@ describe('expected-runs, while the previous run is in progress', () => {
     expect(shown('scheduler_expected_running').map((line) => line.split(' ').at(-1))).toEqual(['1', '1']);
   });
 
-  it('counts the run in progress once, although two lists contain it', async () => {
+  it('counts the run in progress once', async () => {
     const { minutes, find } = createSlow();
     const facts = new Set<string>();
     for (let minute = 0; minute < 130; minute += 1) {
@@ -39,14 +39,14 @@ describe('expected-runs, while the previous run is in progress', () => {
     expect([...facts]).toEqual(['the run #N was still running']);
   });
 
-  it('finds that runs overlap without another request if definitions cannot be read as JSON', async () => {
+  it('finds that runs overlap without readable definitions', async () => {
     const { minutes, shown, asked } = createSlow({ apiVersion: 43 });
     await minutes(40);
     expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);
     expect(asked()).toBe(0);
   });
 
-  it('finds that a waiting one-time run blocks the schedule, because the server starts no other run until its time', async () => {
+  it('finds that a waiting one-time run blocks the schedule', async () => {
     const { minutes, shown, control, nowMs, find } = createSlow();
     const id = control.createJob('pay', { name: 'quick', schedule: { everyMs: 600_000, offsetMs: 0 } });
     await minutes(3);

@@ -22,7 +22,7 @@ import { fakeClock } from '../support/fake-clock.ts';
 /** The configuration excludes jobs of this name. */
 const isWantedJob = (path: string): boolean => !path.includes('unwanted');
 
-/** Executions and the schedule watch of one server with a simulated service, on one clock that the test moves. */
+/** Executions and the schedule watch of a simulated service; the test moves the clock. */
 export function createScene({
   catchUpLimitMs = usual.catchUpLimitMs,
   around = (read) => read(),
@@ -207,7 +207,7 @@ type SceneOptions = DirectOptions & {
   readonly around?: (read: () => Promise<void>) => Promise<void>;
   /** True if each response takes the time that a real server needs. */
   readonly takesTime?: boolean;
-  /** The time of work, in ms, that seems to pass between two reads of the clock. */
+  /** The time in ms that passes between two reads of the clock. */
   readonly ticksPerRead?: number;
   /** The time that each request waits before it is sent. */
   readonly queueMs?: number;

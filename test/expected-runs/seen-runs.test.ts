@@ -46,7 +46,7 @@ function toPort(scannedThroughMs: number) {
 }
 
 describe('expected-runs/clear-times', () => {
-  it('treats all starts in a project as known up to the last list of running executions of the project', () => {
+  it('treats all starts up to the last list of running executions as known', () => {
     const clear = createClearTimes();
     clear.note(toPort(1_000_000));
     clear.note(toPort(1_059_999));
@@ -55,14 +55,14 @@ describe('expected-runs/clear-times', () => {
     expect(['busy', 'idle'].map(clear.of)).toEqual([1_000_000, 400_000]);
   });
 
-  it('treats no start as known in a project whose running executions cannot be read', () => {
+  it('treats no start as known without a list of running executions', () => {
     const clear = createClearTimes();
     clear.note(toPort(1_000_000));
     clear.note(toPort(2_000_000));
     expect(clear.of('denied')).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('uses later lists although the ends that follow earlier lists are still unread', () => {
+  it('uses later lists before the ends of earlier ones are read', () => {
     const clear = createClearTimes();
     const note = (readAtMs: number, scannedThroughMs: number): void =>
       clear.note({

@@ -6,7 +6,7 @@ import { toWindows } from '../../src/status/windows.ts';
 import { birthMs } from '../executions/scene.ts';
 import { createHourly } from './hourly.ts';
 
-it('keeps each missed run of a passive time with its cause, over a restart', async () => {
+it('keeps each missed run of a passive time with its cause', async () => {
   const { control, minutes, restart, skipped } = createHourly();
   await minutes(3);
   control.setExecutionMode('passive');
@@ -29,7 +29,7 @@ it('keeps each missed run of a passive time with its cause, over a restart', asy
   ]);
 });
 
-it('reports that running executions cannot be read, because the run to start by hand may already be in progress', async () => {
+it('reports that running executions cannot be read', async () => {
   let isBusy = false;
   const hourly = createHourly({ isRefused: (name) => isBusy && name === 'running-executions' });
   await hourly.minutes(3);
@@ -45,7 +45,7 @@ it('reports that running executions cannot be read, because the run to start by 
   expect(await unknownOf()).toBe('running executions are not known, so a later run may be in progress');
 });
 
-it('lists runs without a later success first, critical runs before other runs, then by time', async () => {
+it('lists runs without a later success first', async () => {
   const of = { project: 'pay', group: '', sinceMs: 0, decidedMs: 0, listedAtMs: 0, off: [], runs: [], verdicts: [] };
   const jobs = ['good', 'late', 'early', 'critical'].map((name, index) => {
     return { ...of, id: name, name, misses: [{ reason: 'passive' as const, facts: [], timesMs: [10 - index] }] };
@@ -60,7 +60,7 @@ it('lists runs without a later success first, critical runs before other runs, t
   expect(runs.map(({ jobId }) => jobId)).toEqual(['critical', 'early', 'late', 'good']);
 });
 
-it('counts an overdue run as in progress, because a restart would end it', async () => {
+it('counts an overdue run as in progress', async () => {
   const { control, minutes, windows, id } = createHourly();
   for (let run = 0; run < 4; run += 1) {
     await minutes(5);
@@ -78,7 +78,7 @@ it('counts an overdue run as in progress, because a restart would end it', async
   expect((best?.startMs ?? 0) - Date.parse('2026-01-15T12:35:00Z')).toBeGreaterThanOrEqual(9 * 60_000);
 });
 
-it('does not claim that a window is free after a run of unknown duration', async () => {
+it('reports no free window after a run of unknown duration', async () => {
   const { control, minutes, windows, id } = createHourly();
   await minutes(3);
   control.setConditions({ stuckJobs: [id] });
@@ -91,7 +91,7 @@ it('does not claim that a window is free after a run of unknown duration', async
   expect(shown).toMatchObject([{ runs: 0, jobs_without_durations: 1 }]);
 });
 
-it('reports the projects whose running executions cannot be read, because a restart may end some of them', async () => {
+it('reports projects whose running executions cannot be read', async () => {
   let isBusy = false;
   const { minutes, windows } = createHourly({ isRefused: (name) => isBusy && name === 'running-executions' });
   await minutes(5);
@@ -102,7 +102,7 @@ it('reports the projects whose running executions cannot be read, because a rest
 });
 
 describe('expected-runs, coming runs at risk', () => {
-  it('publishes 0 if no run is at risk, and removes reasons that have ended', async () => {
+  it('publishes 0 if no run is at risk', async () => {
     const { control, minutes, shown } = createHourly();
     await minutes(3);
     const all = shown('schedule_at_risk_runs');

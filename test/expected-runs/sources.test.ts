@@ -9,7 +9,7 @@ import { minuteMs } from '../support/durations.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 describe('expected-runs/sources', () => {
-  it('uses the time of the request as the time of a list of jobs, because a job may be switched before the response', () => {
+  it('uses the time of the request as the time of a list of jobs', () => {
     const notes = createSourceNotes(fakeClock({ now: () => 60_000, ticks: () => 60_000 }));
     notes.takeJobLists();
     notes.listener(undefined).answered(projectJobs, { project: 'pay' }, [], 20_000);
@@ -36,7 +36,7 @@ describe('expected-runs/sources', () => {
     expect(notes.all().get(sourceKeys.member('m1'))?.at(-1)?.throughMs).toBe(minute * minuteMs);
   });
 
-  it('records the mode of each member, and no mode of the whole server, if several members respond', () => {
+  it('records the mode of each member', () => {
     let nowMs = 0;
     let isShared = false;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
@@ -57,7 +57,7 @@ describe('expected-runs/sources', () => {
     expect(blockers()).toEqual(['passive']);
   });
 
-  it('treats starts of the server as the same if they differ by milliseconds, because they are computed from the uptime', () => {
+  it('treats starts that differ by milliseconds as the same', () => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
     for (const since of [90_000, 90_003, 89_999, 99_000, 99_002]) {
@@ -93,7 +93,7 @@ describe('expected-runs/sources', () => {
     expect(['m1', 'm2', 'm3', undefined].map((uuid) => notes.threads(uuid))).toEqual([5, 10, 10, 10]);
   });
 
-  it('ignores a list of jobs that arrived after another list but was requested before it', () => {
+  it('ignores a list of jobs that was requested earlier', () => {
     let nowMs = 0;
     const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
     const taken = (job: string, tookMs: number): readonly string[] => {
@@ -119,7 +119,7 @@ describe('expected-runs/sources', () => {
     expect(notes.serverNowMs()).toBe(26 * 60 * minuteMs);
   });
 
-  it('keeps the time at which a member last responded across a restart, even if the address of the member has changed', () => {
+  it('keeps the time at which a member last responded', () => {
     let nowMs = 0;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
     const before = createSourceNotes(clock);

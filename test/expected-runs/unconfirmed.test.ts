@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createStopping } from './hourly.ts';
 import type { createScene } from './scene.ts';
 
-/** Returns to a job that starts at every full hour: it is half past one, and the passive server was not watched at one. */
+/** A job that starts at every full hour, at half past one; the passive server was not watched at one. */
 async function comeBack(options: Parameters<typeof createScene>[0]) {
   const scene = createStopping(options);
   const { control, minutes, away } = scene;
@@ -20,7 +20,7 @@ const missed = (reason: string, count: number): string =>
   `automation_schedule_missed_total{project="pay",job_group="nightly",job_name="settle",reason="${reason}"} ${count}`;
 
 describe('expected-runs, a switch turned off before a missed run is confirmed', () => {
-  it('decides the missed runs of a disabled project, even if an earlier missed run is not confirmed yet', async () => {
+  it('decides the missed runs of a disabled project', async () => {
     const { control, minutes, shown } = await comeBack({ apiVersion: 47 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
@@ -31,7 +31,7 @@ describe('expected-runs, a switch turned off before a missed run is confirmed', 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
   });
 
-  it('counts no missed run if the schedule is different when the project is enabled again', async () => {
+  it('counts no missed run if the schedule has changed meanwhile', async () => {
     const { control, minutes, shown, id } = await comeBack({ apiVersion: 47 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
@@ -42,7 +42,7 @@ describe('expected-runs, a switch turned off before a missed run is confirmed', 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts no missed run if an unseen edit changed the schedule and the project was disabled just after the time', async () => {
+  it('counts no missed run after an unseen edit', async () => {
     const scene = createStopping({ apiVersion: 47 });
     const { control, minutes, shown } = scene;
     control.createProject('pay');
@@ -70,7 +70,7 @@ describe('expected-runs, a switch turned off before a missed run is confirmed', 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts the earlier missed run at once if the job list shows that no schedule was edited', async () => {
+  it('counts the earlier missed run if no schedule was edited', async () => {
     const { control, minutes, shown } = await comeBack({ apiVersion: 58 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
@@ -78,7 +78,7 @@ describe('expected-runs, a switch turned off before a missed run is confirmed', 
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
   });
 
-  it('decides that a disabled job is off, and counts its earlier missed run when the job is enabled again', async () => {
+  it('counts an earlier missed run of a disabled job when it is enabled again', async () => {
     const { control, minutes, shown, jobs, id } = await comeBack({ apiVersion: 47 });
     await minutes(28);
     control.setExecutionMode('passive');

@@ -20,7 +20,7 @@ import { someRun } from '../executions/some-execution.ts';
 import { timeAfter, timesWithin } from './day-schedules.ts';
 import { aheadOf, type Day, type DayJob, type DayRun, hourMs, isIn, marginMs, minuteMs, ruleAt } from './day-world.ts';
 
-/** Functions that a test replaces by faulty functions, to prove that the test finds the faults. */
+/** Functions that a test replaces by faulty ones. */
 export type Parts = {
   readonly decide: typeof decide;
   readonly marginMs: number;
@@ -36,7 +36,7 @@ export type WatchedDay = {
   readonly asked: ReadonlyMap<string, readonly number[]>;
 };
 
-/** Watches a day as the daemon does, with readings every 15 s and decisions once a minute, except during an absence. */
+/** Watches a day like the daemon, with readings every 15 s and decisions once a minute. */
 export async function watchDay(day: Day, parts: Parts = soundParts): Promise<WatchedDay> {
   const verdicts = new Map<string, Verdict[]>(day.jobs.map(({ id }) => [id, []]));
   const asked = new Map<string, number[]>(day.jobs.map(({ id }) => [id, []]));
@@ -77,7 +77,7 @@ export async function watchDay(day: Day, parts: Parts = soundParts): Promise<Wat
 
   /** The end of a run, by the clock of the first member. */
   const endOf = ({ jobId, endedAtMs }: DayRun): number => endedAtMs - (aheads.get(jobId) ?? 0);
-  /** Runs in the order of their starts: runs before the index `begun` have started, and runs in `open` may be in progress. */
+  /** Runs in the order of their starts; those before the index `begun` have started. */
   const spans = day.runs
     .map((run) => ({ run, fromMs: run.startedAtMs - (aheads.get(run.jobId) ?? 0), toMs: endOf(run) }))
     .toSorted((one, other) => one.fromMs - other.fromMs);
@@ -244,9 +244,7 @@ function startedAt({ down, restart }: Day, nowMs: number): number {
   return Math.max(-1, ...starts.map((time) => time ?? 0));
 }
 
-/**
- * Returns the responses about the jobs of a day by the schedules of that moment; no run is hidden, and no run overlaps another.
- */
+/** Returns the responses about the jobs of a day by the present schedules. */
 function answerFor({ jobs, originMs }: Day, nowMs: () => number): Api {
   const told: unknown[] = [{ total: 0, items: [], oddRows: [] }, { allowsSeveral: false }];
   const get = async (endpoint: { readonly name: string }, input: Input): Promise<unknown> => {

@@ -44,7 +44,7 @@ function sentence(
 const seen = Date.UTC(2026, 10, 21, 14, 2);
 
 describe('expected-runs/deciding/why', () => {
-  it('shows the duration of the last run as pages do, for example not 1 s instead of 1.7 s', () => {
+  it('shows the exact duration of the last run', () => {
     const ran = { is: 'ran', expectedMs: two, delayMs: 0, runId: 4711 } as const;
     const last = { ...lastRun, seconds: 1.74 };
     expect(sentence(ran, {}, new Map(), { last })).toContain(
@@ -52,14 +52,14 @@ describe('expected-runs/deciding/why', () => {
     );
   });
 
-  it('explains what was off, when this was seen, and what to do', () => {
+  it('explains what was off', () => {
     const off = [{ what: 'schedule', sinceMs: seen, seenAtMs: seen }] as const;
     expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts: off.map(toOffFact) }, { off })).toBe(
       'Did not run at 02:00 UTC: the schedule of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h 58 min before). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: none while it is switched off. Fix: enable the schedule of the job.',
     );
   });
 
-  it('begins with the first response about the schedule, because earlier times are not known', () => {
+  it('begins with the first response about the schedule', () => {
     const timesMs = [nowMs + 60_000];
     const timetable = { source: 'forecast', askedAtMs: two, untilMs: nowMs + 60_000, confirmedMs: 0, timesMs } as const;
     expect(sentence(undefined, { sinceMs: two, timetable })).toMatch(
@@ -67,7 +67,7 @@ describe('expected-runs/deciding/why', () => {
     );
   });
 
-  it('does not report that a job has not run if its last run has a new name', () => {
+  it('uses the last run of a renamed job', () => {
     const ran: Verdict = { is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 };
     expect(sentence(ran, {}, new Map(), { last: null })).toBe(
       'Ran at 02:00 UTC, in time, after 3 s (#4712). Next run: 2026-11-23 02:00 UTC.',
@@ -140,7 +140,7 @@ describe('expected-runs/deciding/why', () => {
   });
 });
 
-it('shows a start as open from its moment on, and shows no coming start of a job that is off', () => {
+it('shows a start as open from its moment on', () => {
   const settle = jobOf('settle', [0, 10]);
   expect(toTimes(settle, sixMs)).toEqual({ openMs: [sixMs], comingMs: [sixMs + 10 * minuteMs] });
   const off = [{ what: 'job', sinceMs: 0, seenAtMs: 0 }] as const;

@@ -11,7 +11,7 @@ const atMs = Date.UTC(2026, 10, 22, 2);
 const second = 1000;
 const minute = 60 * second;
 
-/** A job without runs, edits or switches whose times were decided until an hour before. */
+/** A job without runs, edits or switches, decided until an hour before. */
 const settle = {
   id: 'j1',
   project: 'pay',
@@ -79,8 +79,8 @@ describe('expected-runs/deciding/cause', () => {
   it.each([
     ['the common address', undefined, 0],
     ['the member that runs the job', 'm2', 40],
-  ])('is restart if %s reports a start after the time, by the clock of the member', (_what, uuid, aheadSeconds) => {
-    // The clock of the member was 40 s ahead, so the run was at 02:00 by the clock of the first member.
+  ])('is restart if %s reports a start after the time', (_what, uuid, aheadSeconds) => {
+    // The clock of the member was 40 s ahead, so the run was at 02:00 by the first member.
     const expectedMs = atMs + 40 * second;
     const startedAtMs = atMs + (5 + aheadSeconds) * second;
     const sources: Sources = new Map([
@@ -125,32 +125,29 @@ describe('expected-runs/deciding/cause', () => {
     ['overlap', 'allows one at once', { allowsSeveral: true, mostAtOnce: 1 }],
     ['unknown', 'allows two at once', { allowsSeveral: true, mostAtOnce: 2 }],
     ['overlap', 'cannot be read', { allowsSeveral: undefined }],
-  ] as const)(
-    'is %s while a run is in progress and the definition %s, once the definition was requested',
-    (reason, _what, found) => {
-      const given = {
-        nowMs: atMs + 40 * minute,
-        marginMs: 10 * minute,
-        catchUpLimitMs: 10_000 * minute,
-        clearMs: atMs + 40 * minute,
-        countedFromMs: 0,
-        running: [{ id: 7, startedAtMs: atMs - minute, kind: 'other' }],
-        sources: new Map([[sourceKeys.contact, every15s(() => 'answered', [-1800, 3000])]]),
-      } as const;
-      const job: WatchedJob = {
-        ...settle,
-        listedAtMs: atMs + 40 * minute,
-        timetable: { source: 'forecast', askedAtMs: 0, untilMs: atMs, confirmedMs: atMs + minute, timesMs: [atMs] },
-        runsAskedMs: atMs + 30 * minute,
-      };
-      expect(decide(job, given)).toMatchObject({ verdicts: [], doubt: 'definition' });
-      const definition = { askedAtMs: atMs + 30 * minute, ...found };
-      expect(decide({ ...job, definition }, given)).toMatchObject({
-        verdicts: [{ is: 'missed', reason }],
-        doubt: undefined,
-      });
-    },
-  );
+  ] as const)('is %s while a run is in progress and the definition %s', (reason, _what, found) => {
+    const given = {
+      nowMs: atMs + 40 * minute,
+      marginMs: 10 * minute,
+      catchUpLimitMs: 10_000 * minute,
+      clearMs: atMs + 40 * minute,
+      countedFromMs: 0,
+      running: [{ id: 7, startedAtMs: atMs - minute, kind: 'other' }],
+      sources: new Map([[sourceKeys.contact, every15s(() => 'answered', [-1800, 3000])]]),
+    } as const;
+    const job: WatchedJob = {
+      ...settle,
+      listedAtMs: atMs + 40 * minute,
+      timetable: { source: 'forecast', askedAtMs: 0, untilMs: atMs, confirmedMs: atMs + minute, timesMs: [atMs] },
+      runsAskedMs: atMs + 30 * minute,
+    };
+    expect(decide(job, given)).toMatchObject({ verdicts: [], doubt: 'definition' });
+    const definition = { askedAtMs: atMs + 30 * minute, ...found };
+    expect(decide({ ...job, definition }, given)).toMatchObject({
+      verdicts: [{ is: 'missed', reason }],
+      doubt: undefined,
+    });
+  });
 
   it.each([
     ['clock', 'the server has planned before the clock was set back', -200],
@@ -166,7 +163,7 @@ describe('expected-runs/deciding/cause', () => {
     expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
   });
 
-  it('is orphaned if the owner at that time is gone, even if another member has taken over the job since then', () => {
+  it('is orphaned if the owner at that time is gone', () => {
     const listed = { id: 'j1', name: 'settle', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
     const list = (
       ownerUuid: string,

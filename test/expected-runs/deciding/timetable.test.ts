@@ -41,7 +41,7 @@ const watched: WatchedJob = {
 };
 
 describe('expected-runs/deciding/timetable', () => {
-  it('limits the start window of the last time before a gap to the distance between earlier times', () => {
+  it('limits the start window of the last time before a gap', () => {
     const before = joinAnswer(undefined, answer(0, 65, tens(10, 6)), join).timetable;
     const { timetable } = joinAnswer(before, answer(6000, 6065, tens(6010, 6)), join);
     expect(timetable.timesMs.slice(4, 8)).toEqual([50_000, 60_000, 6_010_000, 6_020_000]);
@@ -50,7 +50,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 6, 600_000)).toEqual({ fromMs: 6_005_000, throughMs: 6_014_999 });
   });
 
-  it('does not treat a run for an unlisted time as a late run for the only known time', () => {
+  it('does not treat a run of an unlisted time as late', () => {
     const minutes = (...all: number[]) => all.map((minute) => minute * 60_000);
     const first = joinAnswer(undefined, answer(30, 60, minutes(1)), join).timetable;
     const run = { id: 7, startedAtMs: 180_000, endedAtMs: 181_000, kind: 'scheduled' } as const;
@@ -68,7 +68,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 0, 600_000).throughMs).toBe(89_999);
   });
 
-  it('computes the maximum number of starts in an hour, even if only a part of the hour is listed', () => {
+  it('computes the maximum number of starts in an hour', () => {
     const toMost = (untilSeconds: number, times: number[]) =>
       toMostPerHour(joinAnswer(undefined, answer(0, untilSeconds, times), join).timetable);
     const found = [toMost(610, tens(10, 60)), toMost(3610, tens(10, 60)), toMost(7210, tens(10, 720))];
@@ -107,7 +107,7 @@ describe('expected-runs/deciding/timetable', () => {
     },
   );
 
-  it('accepts a next run that is reported at once as the next time', () => {
+  it('accepts a next run that is now', () => {
     const timetable = {
       timesMs: [3_600_000, 4_200_000],
       untilMs: 4_200_000,
@@ -139,7 +139,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect([isNext(220), isNext(225)].map(({ agreement }) => agreement)).toEqual(['same', 'unknown']);
   });
 
-  it('does not treat two schedules as the same because one time is in both responses', () => {
+  it('distinguishes schedules that share one time', () => {
     const before = joinAnswer(undefined, answer(0, 1000, tens(10, 99)), join).timetable;
     const next = joinAnswer(before, answer(495, 500, [500_000]), join).timetable;
     expect(next.confirmedMs).toBe(before.confirmedMs);
@@ -147,7 +147,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(withdrawnMs).toEqual([470_000, 480_000, 490_000, 510_000, 520_000]);
   });
 
-  it('ends the start window of a time half way to the next time, even if an edit removed the next time', () => {
+  it('ends the start window of a time half way to the next', () => {
     const before = joinAnswer(undefined, answer(0, 300, [60_000, 120_000, 180_000]), join).timetable;
     const { timetable } = joinAnswer(before, answer(130, 9000, [900_000]), { ...join, decidedMs: 60_000 });
     expect(timetable.timesMs).toEqual([60_000, 900_000]);
@@ -159,7 +159,7 @@ describe('expected-runs/deciding/notes', () => {
   const listed = { id: 'a', name: 'a', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
   const job = noteListed(undefined, listed, { project: 'pay', atMs: 0 }).job;
 
-  it('starts with the first time that no clock of the server has passed', () => {
+  it('starts with the first time in the future of all clocks', () => {
     const { sinceMs, decidedMs } = noteAnswer(job, answer(100, 200, tens(110, 9)), 40_000).job;
     expect({ sinceMs, decidedMs }).toEqual({ sinceMs: 140_000, decidedMs: 140_000 });
   });
@@ -182,7 +182,7 @@ describe('expected-runs/deciding/notes', () => {
     expect(closeGap(listed, gap, new Map()).verdicts).toEqual([]);
   });
 
-  it('expects no more times of a gap up to the last one that a cut answer lists', () => {
+  it('expects only listed times in the covered part of a gap', () => {
     const likely = [1000, 2000, 3000].map((firstMs) => ({ firstMs, count: 1 }));
     const { timetable } = joinAnswer(undefined, answer(0, 20, [20_000]), join);
     const open = { ...job, timetable: { ...timetable, gap: { afterMs: 0, throughMs: 9000, askedAtMs: 0, likely } } };
@@ -190,7 +190,7 @@ describe('expected-runs/deciding/notes', () => {
     expect(gap).toMatchObject({ afterMs: 2000, likely: [{ firstMs: 3000 }] });
   });
 
-  it('decides a gap only when the list after the gap is long enough to count the times of the gap', () => {
+  it('decides a gap only with a long enough list after it', () => {
     const first = noteAnswer(job, answer(0, 20, [20_000])).job;
     const short = noteAnswer(first, answer(600, 870, tens(610, 27))).job;
     const { gap } = short.timetable ?? {};
@@ -211,16 +211,13 @@ describe('expected-runs/deciding/notes', () => {
     ['lost', 110, {}, { isLost: true }],
     ['lost', 110, {}, { maxPerHour: 3601 }],
     ['lost', 60 + 3601, {}, { maxPerHour: 1801 }],
-  ] as const)(
-    'decides that times that were not known in time are %s, %d s after the start: %j',
-    (is, seconds, ofJob, ofGap) => {
-      const some = { ...job, listedAtMs: 100_001, lastModifiedMs: 10_000, ...ofJob };
-      const gap = { askedAtMs: 50_000, afterMs: 60_000, throughMs: 100_000, likely: [], maxPerHour: 60, ...ofGap };
-      expect(judgeGap(some, gap, seconds * 1000)).toBe(is);
-    },
-  );
+  ] as const)('decides unknown times as %s, %d s after the start: %j', (is, seconds, ofJob, ofGap) => {
+    const some = { ...job, listedAtMs: 100_001, lastModifiedMs: 10_000, ...ofJob };
+    const gap = { askedAtMs: 50_000, afterMs: 60_000, throughMs: 100_000, likely: [], maxPerHour: 60, ...ofGap };
+    expect(judgeGap(some, gap, seconds * 1000)).toBe(is);
+  });
 
-  it('uses the last edit as the time of a switch if the job was last seen enabled before this edit', () => {
+  it('uses the last edit as the time of a switch', () => {
     const on = noteListed(undefined, { ...listed, lastModifiedMs: 50 }, { project: 'pay', atMs: 100 }).job;
     const toSince = (lastModifiedMs: number) =>
       noteListed(on, { ...listed, isScheduleEnabled: false, lastModifiedMs }, { project: 'pay', atMs: 200 }).job.off;
@@ -236,7 +233,7 @@ describe('expected-runs/deciding/notes', () => {
     expect([found.off.length, ...reasons]).toEqual([1, ['job_disabled'], []]);
   });
 
-  it('removes the missed runs of a job a month after its deletion, unless another job has the same name', () => {
+  it('removes the missed runs of a job a month after its deletion', () => {
     const dayMs = 86_400_000;
     const tallies = new Map([
       ['k', { kind: 'missed', labels: ['pay', '', 'a', 'passive'], count: 3, isReleased: true } as const],

@@ -17,7 +17,7 @@ describe('expected-runs/risks/find-risks', () => {
     });
   });
 
-  it('lists all runs of a passive server, starting with the first passive reading', async () => {
+  it('lists all runs of a passive server', async () => {
     const sources = new Map([[sourceKeys.mode(), since('passive', hourMs)]]);
     const found = await risksOf(
       [job('a', [10, 20]), job('critical', [5]), job('off', [1], { off: [{ what: 'job', sinceMs: 0, seenAtMs: 0 }] })],
@@ -44,14 +44,14 @@ describe('expected-runs/risks/find-risks', () => {
         lastMs: nowMs + 20 * minuteMs,
       },
     ]);
-    // A later run at risk does not have the series of the next run.
+    // Only the next run has a series.
     const rowsOf = (isNext: boolean) =>
       toRiskRows({ day: { ...found, runs: found.runs.map((run) => ({ ...run, isNext })) } }, 'day');
     expect(rowsOf(true).length - rowsOf(false).length).toBe(2);
   });
 
   it.each(['executions_disabled', 'schedule_disabled'] as const)(
-    'lists the known times of a project that has %s, and counts jobs without known times',
+    'lists the known times of a project that has %s',
     async (reason) => {
       const sources = new Map([[sourceKeys.project('pay'), since(reason, hourMs)]]);
       const found = await risksOf([job('a', [10]), job('new', undefined), job('b', [10], { project: 'shop' })], {
@@ -62,7 +62,7 @@ describe('expected-runs/risks/find-risks', () => {
     },
   );
 
-  it('lists a job whose last three runs failed, with the time of the first of these failures', async () => {
+  it('lists a job whose last three runs failed', async () => {
     const failedMs = [3, 2, 1].map((hours) => nowMs - (4 - hours) * hourMs);
     const facts = (consecutiveFailures: number) => () => ({ consecutiveFailures, failedMs, lastFailedId: 7 });
     expect((await risksOf([job('a', [10])], { factsOf: facts(2) })).atRisk).toBe(0);
@@ -74,12 +74,12 @@ describe('expected-runs/risks/find-risks', () => {
         evidence: 'its last 3 runs failed, the last is #7',
       },
     ]);
-    // If there are very many failures, the time of the first failure is unknown.
+    // After very many failures, the time of the first is unknown.
     const [trouble] = (await risksOf([job('a', [10])], { factsOf: facts(21) })).troubles;
     expect([trouble?.sinceMs, trouble?.evidence]).toEqual([undefined, 'its last 21 runs failed, the last is #7']);
   });
 
-  it('lists a job that runs a failing job as a step, until the job succeeds after the failure', async () => {
+  it('lists a job that runs a failing job as a step', async () => {
     const risksAfter = async (lastSuccessMs: number) => {
       const failing = { consecutiveFailures: 3, lastFailedMs: nowMs - hourMs, lastSuccessMs: nowMs - 9 * hourMs };
       const found = await risksOf([job('a', [10])], {
@@ -109,7 +109,7 @@ describe('expected-runs/risks/find-risks', () => {
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
   });
 
-  it('lists a job whose login was refused, until a change that may have helped', async () => {
+  it('lists a job whose login was refused', async () => {
     const lastFailure = { id: 7, failureClass: 'access' as const };
     const failed = { lastFailedId: 7, lastFailedMs: nowMs - hourMs, lastFailure };
     const refused = (consecutiveFailures: number, unchangedMs: number | undefined) => ({
@@ -131,13 +131,13 @@ describe('expected-runs/risks/find-risks', () => {
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
   });
 
-  it('counts runs of a job if no earlier run or no node of the job is known', async () => {
+  it('counts runs of jobs without known runs or nodes', async () => {
     expect(await risksOf([job('a', [10, 20])], { factsOf: () => undefined })).toMatchObject({ atRisk: 0, unjudged: 2 });
     const { nodes: _none, ...unplaced } = job('a', [10, 20]);
     expect(await risksOf([unplaced])).toMatchObject({ atRisk: 0, unjudged: 2 });
   });
 
-  it('counts jobs of which only the next time is known, if this time is within the horizon', async () => {
+  it('counts jobs of which only the next time is known', async () => {
     const { timetable, ...next } = job('a', [10]);
     const only = timetable && { ...timetable, source: 'next-run' as const, untilMs: nowMs + 10 * minuteMs };
     const later = only && { ...only, untilMs: nowMs + 20 * hourMs, timesMs: [nowMs + 20 * hourMs] };
@@ -148,7 +148,7 @@ describe('expected-runs/risks/find-risks', () => {
     expect(await risksOf(jobs)).toMatchObject({ expected: 1, untimed: { count: 1, switchedOff: 0 } });
   });
 
-  it('does not blame a node for jobs that fail together because of a child job or a key', async () => {
+  it('does not blame a node for a failing child job or key', async () => {
     const node: FailingNode = { node: 'db01', sinceMs: nowMs - hourMs, lastMs: nowMs, jobs: ['pay/x', 'pay/y'] };
     const riskOf = async (around: Partial<Surroundings>, failureClass: 'access' | 'work' = 'access') => {
       const lastFailure = { id: 7, failureClass };
@@ -202,12 +202,12 @@ describe('expected-runs/risks/find-risks', () => {
     ]);
   });
 
-  it('lists starts that overlap the previous run, unless the job permits several runs', async () => {
+  it('lists starts that overlap the previous run', async () => {
     const durationMs = () => 12 * minuteMs;
     const times = [0.5, 10, 11, 20, 23, 30, 60];
     const running = new Map([['a', [{ id: 1, startedAtMs: nowMs - minuteMs, kind: 'scheduled' as const }]]]);
     const found = await risksOf([job('a', times)], { durationMs, running });
-    // The current run ends in 11 min, the next run in 23, and the run after that in 30; a start exactly at an end is no overlap.
+    // The current run ends in 11 min, the next in 23, and the third in 30.
     expect(found.runs).toMatchObject([{ count: 4, firstMs: nowMs + 0.5 * minuteMs, lastMs: nowMs + 30 * minuteMs }]);
     expect((await risksOf([job('a', times, { allowsSeveral: true })], { durationMs, running })).atRisk).toBe(0);
     // A run that is overdue for 18 min may take 18 min more, and the next run may end in 32 min.
@@ -241,7 +241,7 @@ describe('expected-runs/risks/find-risks', () => {
     ]);
   });
 
-  it('lists starts without a free thread once, with all reasons, the worst reason first', async () => {
+  it('lists starts without a free thread once', async () => {
     const crowds = [{ fromMs: nowMs + 10 * minuteMs, toMs: nowMs + 10 * minuteMs }];
     const factsOf = (_project: string, _group: string, name: string) => ({ consecutiveFailures: name === 'b' ? 3 : 0 });
     const found = await risksOf([job('a', [9, 10, 11]), job('b', [10, 11])], { crowds, factsOf });

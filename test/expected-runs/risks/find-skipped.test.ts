@@ -33,7 +33,7 @@ function find(jobs: readonly WatchedJob[], successes: Readonly<Record<string, re
 }
 
 describe('expected-runs/risks/find-skipped', () => {
-  it('lists the missed runs of an interval with their causes, critical runs first, then by time', async () => {
+  it('lists the missed runs of an interval, critical ones first', async () => {
     const found = await find([
       missing('a', missed(-721), missed(-60), missed(-50), missed(-40, 'overlap')),
       missing('critical', missed(-30)),
@@ -50,7 +50,7 @@ describe('expected-runs/risks/find-skipped', () => {
     ]);
   });
 
-  it('names a later run in progress, and jobs that are no longer listed', async () => {
+  it('names a later run in progress', async () => {
     const { left, runs } = await find([
       missing('long', missed(-30), missed(-10)),
       { ...missing('gone', missed(-5)), goneAtMs: at(-1) },
@@ -63,7 +63,7 @@ describe('expected-runs/risks/find-skipped', () => {
     ]);
   });
 
-  it('reports since when jobs have been watched, by the first job that is still listed', async () => {
+  it('reports since when jobs have been watched', async () => {
     const sinceMs = at(-90);
     const gone = job('gone', [], { sinceMs: at(-400), goneAtMs: at(-100) });
     expect(await find([gone, job('a', [], { sinceMs: at(-60) }), job('b', [], { sinceMs })])).toMatchObject({
@@ -72,7 +72,7 @@ describe('expected-runs/risks/find-skipped', () => {
     expect((await find([gone])).watchedMs).toBeUndefined();
   });
 
-  it('counts the jobs that may have missed runs because their times are not known', async () => {
+  it('counts the jobs with unknown times', async () => {
     const of = (name: string, fields: Partial<WatchedJob>): WatchedJob => job(name, undefined, fields);
     const off = [{ what: 'job', sinceMs: 0, seenAtMs: 0 }] as const;
     const ended = { source: 'forecast', askedAtMs: 0, confirmedMs: 0, timesMs: [], untilMs: at(-11) } as const;
@@ -91,7 +91,7 @@ describe('expected-runs/risks/find-skipped', () => {
       { id: 2, startedAtMs: at(-45) },
       { id: 3, startedAtMs: at(-44) },
     ];
-    // Runs are found by the id of the job; runs that an earlier release stored are found by the path of the job.
+    // Runs are found by the id of the job, or by its path for runs of an earlier release.
     const found = await find([missing('a', missed(-60), missed(-50), missed(-48), missed(-40))], {
       'pay/a': successes.slice(0, 1),
       a: successes.slice(1),
@@ -104,7 +104,7 @@ describe('expected-runs/risks/find-skipped', () => {
     ]);
   });
 
-  it('keeps a day of missed runs of a job that starts each minute, across a restart, and removes the runs after a week', () => {
+  it('keeps a day of missed runs of a job that starts each minute', () => {
     const toReason = (index: number) => (index >= 100 && index < 800 ? 'overlap' : 'passive');
     const minutes = Array.from({ length: 1600 }, (_, index) => missed(index - 1600, toReason(index)));
     const misses = addMisses(undefined, minutes, nowMs);
@@ -120,7 +120,7 @@ describe('expected-runs/risks/find-skipped', () => {
     expect(addMisses(misses, [], nowMs + 10 * 24 * hourMs)).toEqual([]);
   });
 
-  it('keeps the facts of each missed run, or only the times if there are very many missed runs', () => {
+  it('keeps the facts of each missed run', () => {
     const overlap = (minutes: number, id: number): Verdict => ({
       is: 'missed',
       expectedMs: at(minutes),

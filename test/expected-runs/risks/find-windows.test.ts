@@ -41,7 +41,7 @@ describe('expected-runs/risks/find-windows', () => {
     durationMs: 30_000,
   };
 
-  it('finds the next window without a run, and the runs after that window', async () => {
+  it('finds the next window without a run', async () => {
     const [window] = await find([beat], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
     expect(window).toMatchObject({
       startMs: nowMs + 6 * minuteMs,
@@ -54,14 +54,14 @@ describe('expected-runs/risks/find-windows', () => {
     expect(sooner).toMatchObject({ startMs: nowMs + 6 * minuteMs, runs: 0, next: { job: { name: 'at its end' } } });
   });
 
-  it('counts the jobs whose runs may still be in progress, because their duration is unknown', async () => {
+  it('counts the jobs of unknown duration', async () => {
     const unmeasured: Starts = { name: 'new', inMs: [2 * minuteMs], durationMs: undefined };
     const wish = { forMs: 30 * minuteMs, withinMs: 60 * minuteMs };
     expect(await find([unmeasured], wish)).toMatchObject([{ startMs: nowMs + 3 * minuteMs, runs: 0, unmeasured: 1 }]);
     expect(await find([{ ...unmeasured, durationMs: 1 }], wish)).toMatchObject([{ runs: 0, unmeasured: 0 }]);
   });
 
-  it('prefers a window in which all times are known to a window that only seems quiet', async () => {
+  it('prefers a window with known times', async () => {
     const often = { ...beat, inMs: [1, 2, 3, 4, 20].map((minute) => minute * minuteMs) };
     const known = { ...often, untilMs: 30 * minuteMs };
     const [first] = await find([known, beat], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
@@ -69,11 +69,10 @@ describe('expected-runs/risks/find-windows', () => {
     const early = { ...often, untilMs: 5 * minuteMs };
     const [busy] = await find([early, beat], { forMs: 20 * minuteMs, withinMs: 10 * minuteMs });
     expect(busy).toMatchObject({ startMs: nowMs + 6 * minuteMs, runs: 1, unknown: 1 });
-    // After its known times, the job probably starts as often as before.
+    // The job probably starts as often as in its known times.
     const frequent = { ...beat, inMs: Array.from({ length: 30 }, (_, at) => at * minuteMs), untilMs: 30 * minuteMs };
     const [soon] = await find([frequent], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
     expect(soon).toMatchObject({ startMs: nowMs, runs: 9, unknown: 0 });
-    // Its runs last as long as before too.
     const long = {
       ...beat,
       inMs: Array.from({ length: 12 }, (_, at) => at * 10 * minuteMs),
@@ -87,7 +86,7 @@ describe('expected-runs/risks/find-windows', () => {
     expect(safe).toMatchObject({ startMs: nowMs + 6 * minuteMs, unknown: 0 });
   });
 
-  it('lists the jobs that the best possible window affects, and joins frequent jobs into one line', async () => {
+  it('lists the jobs that the best possible window affects', async () => {
     const critical: Starts = { name: 'critical', inMs: [30 * minuteMs], durationMs: 60 * minuteMs };
     const windows = await find([beat, critical], { forMs: 20 * minuteMs, withinMs: 40 * minuteMs, count: 2 }, [
       7 * minuteMs,

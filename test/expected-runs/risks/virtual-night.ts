@@ -19,7 +19,7 @@ import {
 } from './planned-night.ts';
 import { hourMs, minuteMs, nowMs as startMs } from './some-risks.ts';
 
-/** `unseen` counts runs that are listed because of a problem whose end is not visible yet. */
+/** `unseen` counts listed runs of problems whose end is not visible. */
 export type Score = Record<'listed' | 'right' | 'unseen' | 'wrong' | 'stale' | 'harmed' | 'found', number>;
 const noScore: Score = { listed: 0, right: 0, unseen: 0, wrong: 0, stale: 0, harmed: 0, found: 0 };
 
@@ -30,8 +30,8 @@ const horizonMs = 12 * hourMs;
 const threads = 14;
 
 /**
- * Plays a day without trouble and a night with trouble, and compares the list with what happens every half hour. Clocks change
- * in every other night. With `kills`, the exporter restarts before every third check.
+ * Plays a quiet day and a night with trouble, and checks the list every half hour. Clocks change in every other night. With
+ * `kills`, the exporter restarts before every third check.
  */
 export async function playNight(seed: number, { kills = false } = {}): Promise<Night> {
   const draw = createDraw(seed);
@@ -190,7 +190,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
     if (own.some(holds)) return 'right';
     if (own.length === 0) return 'wrong';
     if (own.some((one) => toSeenMs(one, reason, job) > atMs - rounds)) return 'unseen';
-    // The listed problem is later or is of other jobs, so it is not the problem that ended.
+    // The listed problem is not the one that ended.
     const { sinceMs } = found.troubles.find((trouble) => trouble.reason === reason) ?? {};
     const isOther = own.every(({ toMs }) => (sinceMs ?? 0) > toMs);
     const isShared = reason === 'common_cause' && planted.some((one) => holds(one) && !isMissing(one));
@@ -238,7 +238,7 @@ function judge(found: RisksAhead, { known, jobs, planted, atMs, night }: Judged)
   }
 }
 
-/** The number of rounds for which the list may still contain the problem after its end. */
+/** The number of rounds for which the list may contain a problem after its end. */
 const rounds = 2 * minuteMs;
 
 /** Adds up the scores of nights: in total, and for each reason. */
