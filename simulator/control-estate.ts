@@ -120,7 +120,7 @@ function createExecutionControl(world: World, play: () => void) {
         endExecution(world, execution, { atMs: world.playedMs, stored: 'aborted', timedOut: false, abortedBy: user });
       }
     },
-    /** Adds a finished execution with given times: an import, a short run between two polls, or old history. */
+    /** Adds a finished execution with given times, such as an import. */
     addFinished(projectName: string, run: NewFinished): number {
       play();
       const project = findProject(world, projectName);

@@ -1,4 +1,4 @@
-/** Markup for a page. Everything else in a page is escaped. */
+/** Markup for a page. All other content of a page is escaped. */
 export type Markup = { readonly markup: string };
 
 /** An HTML template. Escapes texts, but not markup and lists of markup; undefined becomes empty. */

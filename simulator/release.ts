@@ -22,7 +22,7 @@ export type Release = {
   readonly tieOrder: 'start' | 'id';
   readonly executionSummaryOnDemand: boolean;
   readonly jobDeletedFlag: boolean;
-  /** True if executions/metrics has the succeeded and failed executions in a map; later releases have them beside the total. */
+  /** True if executions/metrics has the succeeded and failed executions in a map. */
   readonly metricsStatus: boolean;
   readonly metricsCounts: boolean;
   readonly metricsChecked: boolean;
@@ -30,13 +30,13 @@ export type Release = {
   readonly rowsFor: readonly JobRight[];
   /** The forms for several projects that the list of running executions accepts: `*`, or names with commas. */
   readonly runningOf: readonly ('*' | ',')[];
-  /** True if `*` is refused in the middle of the response when the events of a project cannot be read. */
+  /** True if `*` is refused when the events of a project cannot be read. */
   readonly refusesStar: boolean;
   /** True if `*` ends in an error of the server. */
   readonly failsOverStar: boolean;
   /** True if a request with the cookie of a session and a token counts for the user of the session. */
   readonly prefersSession: boolean;
-  /** True if the default SSH executor reports every failure with the same word, so that only exit codes differ. */
+  /** True if the default SSH executor reports every failure with the same word. */
   readonly failsUnknown: boolean;
   /** True if the inner steps of a conditional step are its children; in other releases they replace it. */
   readonly nestsConditions: boolean;
@@ -66,7 +66,7 @@ export function findRelease(dialect: DialectName, apiVersion: number, name?: str
 
 type Row = readonly [apiVersion: number, name: string];
 
-// Names below 3.0.0 are approximate. Of releases with one API version, the usual comes first. 6.2.0 stands for later ones.
+// Names below 3.0.0 are approximate. The usual release of an API version comes first; 6.2.0 stands for later ones.
 const releases = `
   14 2.6.2, 15 2.6.4, 16 2.6.5, 17 2.6.7, 18 2.6.9, 19 2.8.0, 20 2.8.1, 21 2.9.0, 22 2.10.0, 23 2.10.4,
   24 2.11.0, 25 3.0.0, 26 3.0.1, 27 3.0.6, 28 3.0.8, 29 3.0.13, 30 3.0.17, 31 3.0.21, 32 3.1.0, 33 3.1.2,

@@ -39,7 +39,7 @@ export type SimulatorOptions = {
   readonly clock?: 'real' | 'free';
   /** True for golden responses: a free clock, one public address, constant timers, and one member that responds. */
   readonly frozen?: boolean;
-  /** The number of cluster members. With `memberAddresses`, each also listens on its own address. */
+  /** The number of cluster members. With `memberAddresses`, each member also has its own address. */
   readonly members?: number;
   readonly memberAddresses?: boolean;
   readonly threadPoolSize?: number;
@@ -94,7 +94,6 @@ export async function startSimulator(options: SimulatorOptions = {}) {
   };
 }
 
-/** Returns the default release. The end-to-end tests run with several. */
 function releaseByDefault({ apiVersion, dialect }: SimulatorOptions): string | undefined {
   const named = process.env['SIMULATED_RELEASE'];
   return apiVersion === undefined && dialect !== 'service' && named !== '' ? named : undefined;
@@ -122,7 +121,7 @@ export function createService(options: SimulatorOptions, clock: Clock) {
 
 const demoToken = 'demo-token-that-opens-nothing-real';
 
-/** Returns the member for each request: any of the members at one address, in a frozen cluster always the first live member. */
+/** Returns the member for each request; in a frozen cluster always the first running member. */
 function balance(members: readonly Member[], frozen: boolean): () => Member {
   let turn = 0;
   return () => {

@@ -11,7 +11,7 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
   /** True if the connection ends before the whole answer is sent. */
   readonly breaksOff?: boolean;
-  /** The number of items that the server lists in memory for the answer, even if it returns only a few. */
+  /** The number of items that the server lists in memory for the answer. */
   readonly listed?: number;
 };
 
@@ -20,7 +20,7 @@ export function toListingMs({ listed = 0 }: Pick<Answer, 'listed'>): number {
   return listed * 0.003;
 }
 
-/** How long a request uses a processor, measured with release 5.20.1: in ms, for the request and for each row. */
+/** The processor time in ms of a request and of each row, measured with release 5.20.1. */
 const costs: readonly (readonly [path: RegExp, ms: number, rowMs?: number])[] = [
   [/^system\/info/, 15],
   [/^metrics\/metrics/, 20],
@@ -97,7 +97,7 @@ export function flag(request: ApiRequest, name: string): boolean {
   return ['true', 'on', '1', 'yes'].includes(request.query.get(name)?.toLowerCase() ?? '');
 }
 
-/** The text of an error. Newer releases also send the names in the message separately. */
+/** The text of an error. Newer releases also send names separately. */
 type Message = string | readonly [text: string, ...named: string[]];
 
 /** Returns the general error of an endpoint (API reference, "Errors"). */

@@ -49,7 +49,7 @@ function toJob(request: ApiRequest, job: Job) {
   };
 }
 
-/** Returns the owner, only in a cluster. From v18 on, it also exists without a schedule: the serving member is not the owner. */
+/** Returns the owner, only in a cluster. From v18 on, the owner also exists without a schedule. */
 function toOwner({ version, world, member }: ApiRequest, { owner }: Job) {
   if (world.members.length === 1 || version < (owner === undefined ? 18 : 17)) return {};
   return { ...(owner === undefined ? {} : { serverNodeUUID: owner.uuid }), serverOwner: owner === member };
@@ -91,7 +91,7 @@ export function jobForecast(request: ApiRequest): Answer {
   const [fromMs, toMs] = past ? [otherEnd, nowMs] : [nowMs, otherEnd];
   const played = accelerate(schedule, world.speed);
   const times = timesBetween(played, fromMs, toMs, limit);
-  // Newer releases append one-time runs at any time, even to past times.
+  // Newer releases append one-time runs.
   const ordered = newest ? oneTimeRuns(request, job) : [];
   const futureScheduledExecutions = [...times, ...ordered].map((timeMs) => toObjectDate(timeMs, world.release));
   return {

@@ -23,7 +23,7 @@ export function keyStorage(request: ApiRequest): Answer {
   return ok({ ...toFolder(request, path), ...(children.size === 0 ? {} : { resources: [...children.values()] }) });
 }
 
-/** Returns the answer for a missing path. Real servers answer the same for a denied path. */
+/** Returns the answer for a missing path. Real servers give the same answer for a denied path. */
 function absent({ world }: ApiRequest, path: string, documented: Answer): Answer {
   if (world.release.asDocumented) return documented;
   return { status: 404, json: { error: `resource not found: /${path}${path === 'keys' ? '/' : ''}` } };
@@ -39,7 +39,7 @@ function toContent(request: ApiRequest, { path, kind }: StoredKey): Answer {
     : denied(request, 'read', 'Content', path);
 }
 
-/** Returns a folder. In the document, only files have a name and metadata; real servers send null for folders. */
+/** Returns a folder. Real servers send null as name and metadata of folders. */
 function toFolder(request: ApiRequest, path: string) {
   const place = { path, type: 'directory', url: href(request, `storage/${path}`) };
   return request.world.release.asDocumented ? place : { ...place, name: null, meta: null };

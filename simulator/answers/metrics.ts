@@ -19,7 +19,7 @@ export function metricsEndpoint(request: ApiRequest): Answer {
   }
 }
 
-/** monitoring/{name}: the same content as the page outside the API. */
+/** monitoring/{name}: the content of the page outside the API. */
 export function monitoring(request: ApiRequest): Answer {
   const { world, version } = request;
   const name = parameter(request, 'name');
@@ -27,13 +27,13 @@ export function monitoring(request: ApiRequest): Answer {
   return refuseSystem(request) ?? ok({ status: 'UP' });
 }
 
-/** Converts an error, because servlets have an error of their own. */
+/** Converts an error to the form of servlets. */
 function ofServlet({ world: { release } }: ApiRequest, refusal: Answer): Answer {
   if (release.asDocumented || release.metrics !== 'servlet') return refusal;
   return { status: 401, json: { error: true, message: 'Unauthorized' } };
 }
 
-/** In 6.x, a gauge that throws makes the whole response fail. */
+/** In 6.x, one failing gauge makes the whole response fail. */
 function crash(): Answer {
   return { status: 500, json: { error: 'A server error occurred' } };
 }

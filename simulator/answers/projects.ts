@@ -28,11 +28,11 @@ export function projectConfig(request: ApiRequest): Answer {
   if (request.accept?.includes('text/plain') === true || !(asDocumented || request.accept?.includes('json') === true)) {
     return text(value);
   }
-  // In the document, the value has the key as its name; real servers send key and value (≠ API reference, "Projects").
+  // Real servers send key and value (≠ API reference, "Projects").
   return ok(asDocumented ? { [key]: value } : { key, value });
 }
 
-/** project/{project}/meta (v46). The fields of the answer are from real servers, not from the documents. */
+/** project/{project}/meta (v46). The fields of the answer are those of real servers. */
 export function projectMeta(request: ApiRequest): Answer {
   const project = openProject(request);
   return isAnswer(project) ? project : ok(toMeta(request, project, request.query.get('meta') ?? '*'));

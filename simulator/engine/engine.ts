@@ -27,7 +27,7 @@ export function scheduleJob(world: World, event: Extract<WorldEvent, { kind: 'tr
   }
 }
 
-/** Sets the clock of a member. Schedules skip times that the clock skips, and do not repeat times that it repeats. */
+/** Sets the clock of a member. Schedules skip the times that the clock skips, and repeat none. */
 export function setClock(world: World, member: Member, skewMs: number): void {
   const lostMs = Math.max(0, member.skewMs - skewMs);
   setSkew(member, skewMs, world.playedMs);

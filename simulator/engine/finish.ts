@@ -78,7 +78,7 @@ function planRetry(world: World, execution: Execution, atMs: number): void {
   if (end?.stored !== 'failed' || job === undefined || retry === undefined || execution.attempt >= retry.attempts) {
     return;
   }
-  // The finished attempt is removed first, because it must not count as a running execution of its job.
+  // The finished attempt is removed first, because it is no running execution.
   execution.project.open.delete(execution.id);
   const start = {
     project: execution.project,
@@ -102,7 +102,7 @@ function forgetOldest(world: World): void {
   remove(world, forgotten);
 }
 
-/** Deletes executions. If a retry is deleted, the link of the previous attempt is removed too; that attempt keeps its status. */
+/** Deletes executions. If a retry is deleted, the previous attempt loses its link. */
 export function deleteExecutions(world: World, executions: readonly Execution[]): void {
   for (const execution of executions) {
     execution.deletedAtMs = world.playedMs;

@@ -6,7 +6,7 @@ type RunState = 'SUCCEEDED' | 'FAILED' | 'NODE_MIXED' | 'NODE_PARTIAL_SUCCEEDED'
 export type NodeRun = {
   readonly startMs: number;
   readonly endMs: number;
-  /** The time at which the error handler started, if it did. */
+  /** The start of the error handler, if it ran. */
   readonly handlerMs: number | undefined;
   readonly state: 'SUCCEEDED' | 'FAILED';
   readonly reason: string | undefined;

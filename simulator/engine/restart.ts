@@ -25,7 +25,7 @@ export function restart(world: World, member: Member, { downForMs, cleanupAfterM
   world.queue.push(atMs + downForMs + cleanupAfterMs, { kind: 'incident', apply, everyMs: undefined });
 }
 
-/** Removes a member for good. Its runs stay `running`; another member takes its schedules if `isTakenOver`. */
+/** Removes a member for good. The runs of a lost member stay `running`; another member takes its schedules if `isTakenOver`. */
 export function loseMember(world: World, member: Member, isTakenOver = true): void {
   loseRuns(world, member, world.playedMs);
   member.alive = false;

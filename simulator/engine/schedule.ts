@@ -3,7 +3,7 @@ type Cadence = { readonly everyMs: number; readonly offsetMs: number; readonly f
 
 export type Schedule = Cadence | Cron;
 
-/** Returns a faster schedule. A higher speed gives more runs, never future times; calendar schedules do not change. */
+/** Returns a faster schedule. A higher speed gives more runs of cadences. */
 export function accelerate(schedule: Schedule, speed: number): Schedule {
   if ('cron' in schedule) return schedule;
   return { ...schedule, everyMs: Math.max(1000, Math.round(schedule.everyMs / speed)) };
@@ -23,7 +23,7 @@ export function timesBetween(schedule: Schedule, fromMs: number, toMs: number, l
   return times;
 }
 
-/** Counts the times after `fromMs` up to `toMs` without listing them, because there may be millions. */
+/** Counts the times after `fromMs` up to `toMs`, perhaps millions. */
 export function countBetween(schedule: Schedule, fromMs: number, toMs: number): number {
   if ('cron' in schedule) return countCronTimes(schedule, fromMs, toMs);
   const firstMs = nextTime(schedule, fromMs);
@@ -66,7 +66,7 @@ export function countCronTimes({ cron, zone }: Cron, fromMs: number, toMs: numbe
 }
 
 type Times = {
-  /** The times of each due day, counted from its midnight. */
+  /** The times of each due day since midnight. */
   readonly times: readonly number[];
   readonly isDue: (day: number) => boolean;
 };
@@ -120,7 +120,7 @@ function toValues(field: string, [least, greatest]: readonly [number, number]): 
 
 /** Returns undefined for a local time that the zone skips. */
 function fromLocal(zone: string, localMs: number): number | undefined {
-  // Of two times with the same local time, the earlier time has the larger offset.
+  // Of two equal local times, the earlier has the larger offset.
   const offsets = [localMs - dayMs, localMs + dayMs].map((atMs) => offsetMs(zone, atMs));
   const candidates = offsets.map((offset) => localMs - offset).sort((one, other) => one - other);
   return candidates.find((atMs) => atMs + offsetMs(zone, atMs) === localMs);

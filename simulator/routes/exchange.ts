@@ -21,7 +21,7 @@ export function setExchange(response: Response, exchange: Exchange): void {
 }
 
 export function exchangeOf(response: Response): Exchange {
-  // This cast is safe: the first middleware of the app sets the exchange of every request.
+  // This cast is safe: the first middleware sets the exchange.
   return response.locals['exchange'] as Exchange;
 }
 

@@ -62,7 +62,7 @@ export function createSessions(seed: number) {
 
   return {
     router,
-    /** Returns the caller of a session cookie, an answer that refuses the request, or undefined without a session. */
+    /** Returns the caller of a session cookie, a refusal, or undefined without a session. */
     callerOf: (request: Request, { world }: Pick<Exchange, 'world'>): Caller | Answer | undefined => {
       const { session } = find(request);
       if (session?.credential === undefined) return undefined;

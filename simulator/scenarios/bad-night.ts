@@ -30,7 +30,7 @@ export const badNight: Scenario = {
   historyMs: 3 * 60 * minute,
   build: (world, liveMs) => {
     buildEstate(world);
-    // Nothing else fails, not even because of the replaced key, so that every start shows the same problems.
+    // Nothing else fails, so that every start shows the same problems.
     world.conditions = { ...world.conditions, failureFactor: 0 };
     for (const job of world.jobs.values()) {
       const { definition } = job;
@@ -50,7 +50,7 @@ export const badNight: Scenario = {
   ],
 };
 
-/** Returns a cadence that has a time this long after the start. */
+/** Returns a cadence with a time this long after the start. */
 function cadence(liveMs: number, afterSeconds: number, everyMs: number, fromMs = 0): Schedule {
   return { everyMs, offsetMs: (liveMs + afterSeconds * second) % everyMs, fromMs };
 }
@@ -103,7 +103,7 @@ function loseNode(world: World, liveMs: number): void {
   });
 }
 
-/** Makes a run last until the next run is due, which is late enough for the schedule to be read first. */
+/** Makes a run last until the next run is due. */
 function slowDown(world: World, liveMs: number): void {
   const warehouse = world.projects.get('warehouse');
   if (warehouse === undefined) return;

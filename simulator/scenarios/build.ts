@@ -10,7 +10,7 @@ import type { World } from '../world/world.ts';
 export type Scenario = {
   readonly name: string;
   readonly about: string;
-  /** The names of the alerts that fire within the first hour of the scenario, with the reason if an alert has several. */
+  /** The alerts that fire within the first hour of the scenario, perhaps with the reason. */
   readonly alerts: readonly string[];
   readonly members: number;
   readonly historyMs: number;
@@ -82,7 +82,7 @@ export function reference(job: Job, nodeStep = false): Step {
   return { kind: 'jobref', text: job.id, nodeStep, seconds: 0, failureChance: 0 };
 }
 
-/** Returns a schedule whose offset depends on a name, so that not everything starts on the full minute. */
+/** Returns a schedule whose offset depends on a name. */
 export function every(minutes: number, name: string): Schedule {
   const everyMs = Math.round(minutes * 60_000);
   return { everyMs, offsetMs: toSeed(name) % everyMs };

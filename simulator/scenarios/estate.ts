@@ -1,7 +1,7 @@
 import type { World } from '../world/world.ts';
 import { addHabit, addJob, addProject, command, every, reference, references, work } from './build.ts';
 
-/** The alerts of this installation in any scenario, because one of its jobs always fails. */
+/** The alerts of this installation, one of whose jobs always fails. */
 export const ofEstate: readonly string[] = ['AutomationJobFailingRepeatedly'];
 
 /** Builds the installation of most scenarios: a few teams, with their jobs and habits. */

@@ -2,7 +2,7 @@ import type { SunkSpan } from './read-request.ts';
 
 export type KeptTrace = {
   readonly traceId: string;
-  /** The root span: of several spans without a parent here, the span that started first. */
+  /** The root span: the first to start of the spans without a parent. */
   readonly root: SunkSpan;
   readonly spans: readonly SunkSpan[];
 };

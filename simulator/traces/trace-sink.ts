@@ -102,7 +102,7 @@ const setHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** An unreadable request must not be retried, and the answer says so. */
+/** The answer says not to retry an unreadable request. */
 const refuse: ErrorRequestHandler = (error: { status?: number; message?: string }, _request, response, _next) => {
   response
     .status(error.status ?? 400)

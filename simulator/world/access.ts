@@ -71,7 +71,7 @@ export const readerPolicy: Policy = {
   run: false,
 };
 
-/** A policy without rights, for a caller who is only known. */
+/** A policy without rights, for a known caller. */
 export const strangerPolicy: Policy = {
   ...readerPolicy,
   roles: ['strangers'],
@@ -107,7 +107,7 @@ export function permit(policy: Policy, text: string, projects: readonly string[]
     if (!('errors' in parsed)) continue;
     const [error] = parsed.errors;
     if (error !== undefined) throw error;
-    // This cast is safe enough: only tests write the file, and a wrong shape would show in the rights.
+    // This cast is safe: only tests write the file.
     permitted = permitDocument(permitted, (parsed.toJS() ?? {}) as Document, projects);
   }
   return permitted;

@@ -38,7 +38,7 @@ export type Job = {
   enabled: boolean;
   scheduleEnabled: boolean;
   owner: Member | undefined;
-  /** Counts schedule changes. Triggers of an earlier count are void. */
+  /** Counts schedule changes. Triggers with an earlier count are void. */
   generation: number;
   /** The count and sum of durations for the average. The count is at most 10. */
   readonly statistics: { count: number; totalMs: number };
@@ -163,7 +163,7 @@ export function startOfCommand(project: Project, work: Work, user: string): Star
 export const executionTypes = ['user', 'scheduled', 'user-scheduled'] as const;
 export type ExecutionType = (typeof executionTypes)[number];
 
-/** The status stored in the server's database, from which the shown one is derived. */
+/** The status in the server's database, which determines the shown one. */
 export type StoredStatus = 'succeeded' | 'failed' | 'aborted' | 'incomplete' | 'missed' | (string & {});
 
 type ExecutionEnd = {
@@ -191,18 +191,18 @@ export type Execution = {
   readonly options: Readonly<Record<string, string>>;
   readonly attempt: number;
   readonly oneTime: boolean;
-  /** The time at which the run counts as started, and the start of its first step (later for a delayed retry or a full pool). */
+  /** The start of the run, and the start of its first step. */
   readonly startedAtMs: number;
   workAtMs: number;
   /** The time at which its member disappeared. The run makes no more progress. */
   lostAtMs: number | undefined;
   end: ExecutionEnd | undefined;
-  /** True once the end is visible. Before that, the server shows the run as running, because it stores the end later. */
+  /** True once the end is visible. Before, the server shows the run as running. */
   ended: boolean;
   retriedBy: Execution | undefined;
   jobDeleted: boolean;
   deletedAtMs: number | undefined;
-  /** The duration to which the plan is scaled, for a run that was added with given times. */
+  /** The duration to which the plan of an added run is scaled. */
   readonly fitMs: number | undefined;
   /** The plan, while the run lasts. Afterwards the seed gives the same plan again. */
   plan: WorkflowRun | undefined;
@@ -229,10 +229,10 @@ export function endedAt(execution: Execution): number {
   return toShown(execution, execution.end?.atMs ?? 0);
 }
 
-/** Returns a real time as the clock of the server shows it. Each start and end of a step has the clock of its moment. */
+/** Returns a real time as the clock of the server shows it. Each start and end of a step is by the clock of its moment. */
 export function toShown({ fitMs, skewMs, member, startedAtMs }: Execution, atMs: number): number {
   if (fitMs !== undefined) return atMs + skewMs;
-  // At the moment of a change, past events keep the old clock, and new events have the new clock.
+  // Events before a change keep the old clock.
   const earlier = member.earlierSkews.find(
     ({ untilMs }) => atMs < untilMs || (atMs === untilMs && startedAtMs < untilMs),
   );

@@ -24,7 +24,7 @@ export const settingsSchema = z.strictObject({
   statePending: z.set(z.number()).or(z.literal('all')),
   /** The state of logs: readable, not loaded yet, or lost. */
   logs: z.enum(['ready', 'pending', 'missing']),
-  /** A number that is added to every total of the executions list, down to 0, because real totals may be wrong too. */
+  /** A number that is added to every total of the executions list. */
   totalOffset: z.number(),
   /** The limit of a gateway for the rows of a list. */
   maxRows: z.number(),
@@ -35,7 +35,7 @@ export const settingsSchema = z.strictObject({
   monitoring: z.boolean(),
   publicUrl: z.string().or(z.undefined()),
   storageDelayMs: z.number(),
-  /** How long after its end is visible a run changes the average of its job. */
+  /** How long after its visible end a run changes the average of its job. */
   averageDelayMs: z.number(),
   loadAverage: z.number(),
   /** The versions of installed plugins by their names. */

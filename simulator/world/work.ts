@@ -19,7 +19,7 @@ export type Step = {
   /** The path of the key with which the step logs in to its nodes. */
   readonly key?: string;
   readonly handler?: Step;
-  /** False if the run fails although this handler recovered the step; only for handlers. */
+  /** False if the run fails although this handler recovered the step. */
   readonly mendsRun?: boolean;
   /** The inner steps of a conditional step, and whether its condition is met. */
   readonly steps?: readonly Step[];
@@ -51,7 +51,7 @@ export type JobDefinition = {
   readonly scheduleEnabled?: boolean;
 };
 
-/** The conditions for new runs. Conditions are replaced as a whole, never changed in place. */
+/** The conditions for new runs. Conditions are replaced as a whole. */
 export const conditionsSchema = z.strictObject({
   downNodes: z.array(z.string()).readonly(),
   failureFactor: z.number(),

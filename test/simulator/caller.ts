@@ -68,7 +68,7 @@ export async function ask(simulator: Simulator, path: string, options: Ask = {})
   return { status: response.status, headers: response.headers, text, json: toJson(text) };
 }
 
-/** The header that carries the same token in the neutral dialect. */
+/** The header for the token in the neutral dialect. */
 export function asService(simulator: Simulator): Ask {
   return { headers: { 'X-Service-Auth-Token': simulator.token } };
 }

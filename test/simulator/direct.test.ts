@@ -41,13 +41,10 @@ describe('simulator/direct', () => {
     ['', {}, '5.3.0'],
     ['6.1.0', {}, '6.1.0'],
     ['6.1.0', { apiVersion: 45 }, '4.17.0'],
-  ])(
-    'simulates the release of the environment variable, %j, unless a test selects another: %j',
-    (named, options, release) => {
-      vi.stubEnv('SIMULATED_RELEASE', named);
-      const { world } = createService({ scenario: 'empty', ...options }, createClock(undefined, 'free'));
-      vi.unstubAllEnvs();
-      expect(world.release.name).toBe(release);
-    },
-  );
+  ])('simulates the release of the environment variable %j: %j', (named, options, release) => {
+    vi.stubEnv('SIMULATED_RELEASE', named);
+    const { world } = createService({ scenario: 'empty', ...options }, createClock(undefined, 'free'));
+    vi.unstubAllEnvs();
+    expect(world.release.name).toBe(release);
+  });
 });

@@ -15,7 +15,7 @@ export function projectExecutions(request: ApiRequest): Answer {
   const query = readQuery(request);
   if (!('matches' in query)) return query;
   const max = readMax(request);
-  // 0, a negative number or text means the whole table.
+  // With 0, a negative number or text, the whole table is returned.
   const limit = max > 0 ? max : Number.POSITIVE_INFINITY;
   const offset = Math.max(0, readNumber(request, 'offset', 0));
   const { page, total } = select(request, project, query, { offset, limit });
@@ -39,7 +39,7 @@ export function runningExecutions(request: ApiRequest): Answer {
   const max = readMax(request) || 20;
   const limit = max > 0 ? max : 20;
   const offset = Math.max(0, readNumber(request, 'offset', 0));
-  // Any text means true, even "false".
+  // Every text means true.
   const postponed = (request.query.get('includePostponed') ?? '') !== '';
   const found = projects
     .flatMap((project) => [...project.open.values()])
@@ -89,7 +89,7 @@ function select({ world }: ApiRequest, project: Project, query: ExecutionQuery, 
   return { page, total: query.plain ? counted : seen };
 }
 
-/** Lets runs finish while a client pages through the list. */
+/** Lets runs finish between two pages. */
 function shiftPages({ world, member: { skewMs } }: ApiRequest, project: Project): void {
   for (let index = 0; index < world.settings.shiftPages; index += 1) {
     const work = { nodes: [], steps: [], keepGoing: false, timeoutMs: undefined, references: new Map() };

@@ -39,7 +39,7 @@ export function executionOutput(request: ApiRequest): Answer {
 
 type Log = { readonly size: number; readonly isGrowing: boolean };
 
-/** Chooses lines. The last lines are counted before the filter, `maxlines` after it. */
+/** Chooses lines. The filter comes after the last lines and before `maxlines`. */
 function choosePart(lines: readonly LogLine[], { query }: ApiRequest, { size, isGrowing }: Log) {
   const isWanted = (line: LogLine): boolean =>
     [line.node, null].includes(query.get('nodename')) && [line.stepctx, null].includes(query.get('stepctx'));
@@ -98,7 +98,7 @@ const fourWords: Readonly<Record<string, string>> = { running: 'running', succee
 
 type Presence = Settings['logs'];
 
-/** Returns whether a member has a log. A member gets logs of other members' runs only from the log storage, after a while. */
+/** Returns whether a member has a log. After a while, a member gets logs of other members from the log storage. */
 function presenceOf({ world, member }: ApiRequest, execution: Execution): Presence {
   const { logs, logStoragePlugin, storageDelayMs } = world.settings;
   if (logs !== 'ready') return logs;
@@ -113,7 +113,7 @@ function presenceOf({ world, member }: ApiRequest, execution: Execution): Presen
 
 const longestPendingMs = 120_000;
 
-/** Returns the answer for a log that is lost, or not here yet, which is no HTTP error. */
+/** Returns the answer for a lost or missing log, which is no HTTP error. */
 function toAbsence(request: ApiRequest, execution: Execution, presence: Presence) {
   const offset = request.world.release.asDocumented ? 0 : '0';
   const common = { ...toCommon(request, execution), offset, entries: [] };
@@ -203,7 +203,7 @@ function collectNodes(step: StepRun, stepctx: string, { execution, release }: To
     if (step.perNode.size === 0) {
       lines.push(toLine(execution, run.startMs, { node, stepctx, log: `${step.step.text}: begins on ${node}` }));
       if (run.handlerMs !== undefined) {
-        // A failure that a handler takes over is not an error.
+        // A handled failure is not an error.
         lines.push(toLine(execution, run.handlerMs, { node, stepctx, log: failure }));
         const handled = `${step.step.handler?.text ?? ''}: handles the error`;
         lines.push(toLine(execution, run.handlerMs, { node, stepctx: `${stepctx}e`, log: handled }));
@@ -221,7 +221,7 @@ function collectNodes(step: StepRun, stepctx: string, { execution, release }: To
   }
 }
 
-/** Returns the lines of a failed step. A step fails in the same way each time, with other values. */
+/** Returns the lines of a failed step. A step always fails in the same way, with other values. */
 function toProgramLines({ id, project }: Execution, step: string, node: string): readonly string[] {
   const template = programs[toSeed(project.name, step) % programs.length] ?? '';
   return writeProgram(template, createRandom(toSeed(id, node)), `Simulated-${toSeed(id, 'secret')}!`);

@@ -9,7 +9,7 @@ export type ExecutionQuery = {
   /** With a date, the list has only finished executions. */
   readonly dated: boolean;
   readonly matches: (execution: Execution) => boolean;
-  /** True if only dates select executions, so that counting need not read each of them. */
+  /** True if only dates select executions, which makes counting fast. */
   readonly plain: boolean;
 };
 

@@ -39,7 +39,7 @@ export function executionState(request: ApiRequest): Answer {
   });
 }
 
-/** Reports whether a state is pending. Other members have only stored states, as files from shortly after the end. */
+/** Reports whether a state is pending. Other members have only stored states, from shortly after the end. */
 function isPending({ world, member }: ApiRequest, execution: Execution): boolean {
   const { statePending, storageDelayMs } = world.settings;
   if (statePending === 'all' || statePending.has(execution.id)) return true;
@@ -114,7 +114,7 @@ function toParameterState(run: StepRun, node: string, stepctx: string, setting: 
   };
 }
 
-/** The template of a reference that runs for each node adds nothing to the list of nodes. */
+/** The template of a reference that runs for each node has no nodes. */
 function quiet(setting: Setting, isTemplate: boolean): Setting {
   return isTemplate ? { ...setting, nodes: new Map() } : setting;
 }
@@ -132,7 +132,7 @@ function toTimes({ state, startMs, endMs }: Moment, { progress, release }: Setti
   };
 }
 
-/** Returns the failure of a step. `meta` keeps the reason even if a handler recovered it; the message is the last message. */
+/** Returns the failure of a step. `meta` keeps the reason of a recovered failure. */
 function toFailure({ state, reason }: Moment, step: Step, { progress, release }: Setting, handlerMs = Infinity) {
   if (reason === undefined) return {};
   const failure = wordFailure(reason, step, release);

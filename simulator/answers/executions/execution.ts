@@ -27,7 +27,7 @@ function mayReadExecution(request: ApiRequest, execution: Execution): boolean {
   return rightsOn(request, execution).some((right) => right !== 'view_history');
 }
 
-/** Reports whether the history shows an execution. The right for this depends on the release. */
+/** Reports whether the history shows an execution. The necessary right depends on the release. */
 export function isListed(request: ApiRequest, execution: Execution): boolean {
   const { rowsFor } = request.world.release;
   return rightsOn(request, execution).some((right) => rowsFor.includes(right));
@@ -49,7 +49,7 @@ export function statusNow({ world }: ApiRequest, execution: Execution): string {
 export function toExecution(request: ApiRequest, execution: Execution) {
   const status = statusNow(request, execution);
   const { world } = request;
-  // The document has neither the type nor the retries of an execution.
+  // The documents have neither type nor retries of an execution.
   const { asDocumented } = world.release;
   const end = execution.ended ? execution.end : undefined;
   const { succeededNodes = [], failedNodes = [] } = end ?? {};

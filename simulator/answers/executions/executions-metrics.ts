@@ -71,7 +71,7 @@ function toRate(part: number, whole: number): number {
   return whole === 0 ? 0 : Math.round((part / whole) * 1000) / 10;
 }
 
-/** Writes durations below a minute in whole seconds, and longer durations in whole minutes, never in hours. */
+/** Writes whole seconds below a minute, and whole minutes above it. */
 function toText(seconds: number): string {
   return seconds < 60 ? `${Math.floor(seconds)}s` : `${Math.floor(seconds / 60)}m`;
 }

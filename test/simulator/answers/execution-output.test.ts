@@ -15,7 +15,7 @@ describe('simulator/answers/execution-output', () => {
     expect(missing.json).toMatchObject({ error: 'No output is available', empty: true, offset: '0', completed: true });
   });
 
-  it('has other error bodies than the rest of the API', async () => {
+  it('has its own error bodies', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'half', policy: { hiddenJobs: [settleId] } });
     const denied = await ask(simulator, 'api/47/execution/1/output', { headers: { 'X-Rundeck-Auth-Token': 'half' } });
@@ -31,7 +31,7 @@ describe('simulator/answers/execution-output', () => {
     ]);
   });
 
-  it('returns the last lines, and possibly one more line of a growing log', async () => {
+  it('returns the last lines of a log', async () => {
     const simulator = await startSmall();
     simulator.control.runJob(settleId);
     const count = async (id: number) => {
@@ -47,7 +47,7 @@ describe('simulator/answers/execution-output', () => {
     expect([ended, growing]).toEqual([1, 2]);
   });
 
-  it('returns the lines of a step on a node page by page, and returns the end of the log only without a filter', async () => {
+  it('returns the lines of a step on a node page by page', async () => {
     const simulator = await startSmall();
     const noisy = { ...command('fails', 1, 1), cleanupLines: 1000 };
     const id = simulator.control.createJob('pay', { name: 'noisy', work: work(['web01', 'web02'], [noisy]) });
@@ -98,7 +98,7 @@ describe('simulator/answers/execution-output', () => {
     expect(words).toEqual(expected);
   });
 
-  it('is complete after a crash, although its end mark is missing', async () => {
+  it('is complete after a crash without an end mark', async () => {
     const simulator = await startSmall();
     simulator.control.runJob(settleId);
     simulator.advance(500);

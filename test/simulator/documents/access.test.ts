@@ -3,7 +3,7 @@ import type { Simulator, SimulatorOptions } from '../../../simulator/simulator.t
 import { type Policy, strangerPolicy } from '../../../simulator/world/access.ts';
 import { ask, settleId, startSmall } from '../caller.ts';
 
-/** Callers in the order of the columns; each caller can read everything that is not listed. */
+/** Callers in the order of the columns, with what they cannot read. */
 const callers: readonly (readonly [name: string, policy: Partial<Policy>])[] = [
   ['reader', {}],
   ['stranger', strangerPolicy],
@@ -41,7 +41,7 @@ const table: readonly (readonly [path: string, statuses: string])[] = [
   // Up to 6.1, servers do not check the right on the project: rows are omitted, and totals are complete.
   ['project/pay/executions', '200 200 200 200 200 200 200 200'],
   ['project/pay/executions/running', '200 403 403 403 200 200 200 200'],
-  // If the events of one project cannot be read, the server refuses the whole request.
+  // One project with unreadable events makes the server refuse the request.
   ['project/*/executions/running', '200 401 200 403 200 200 200 200'],
   ['execution/1', '200 403 403 200 200 403 200 200'],
   ['execution/1/state', '200 403 403 200 200 403 200 200'],
@@ -88,7 +88,7 @@ describe('simulator/documents/access', () => {
     ['5.20.0', 'none none 200 200 403'],
     ['6.1.0', 'none past 200 200 403'],
     ['6.2.0', 'view past 200 200 403'],
-  ])('needs other rights for the history than for the execution itself: %s', async (release, expected) => {
+  ])('needs other rights for the history than for executions: %s', async (release, expected) => {
     const simulator = await startGuarded({ release });
     simulator.control.addToken({ token: toToken('viewer'), policy: { viewedJobs: [settleId], adhoc: [] } });
     const past = { jobs: [], pastJobs: [settleId], adhoc: [] };

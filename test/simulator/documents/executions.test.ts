@@ -69,7 +69,7 @@ const rows: readonly Row[] = [
         prepare: addMinutes(59),
         json: { total: 1, duration: { average: '59s', max: '59s', min: '59s' } },
       },
-      // The average is (7199 + 4984 + 0 + 10 + 10) / 5 seconds; from a minute on, it is in whole minutes, never in hours.
+      // The average is (7199 + 4984 + 0 + 10 + 10) / 5 seconds, in whole minutes.
       { at: [47], prepare: addLong, json: { total: 5, duration: { average: '40m', max: '119m', min: '0s' } } },
       {
         at: [47],

@@ -37,7 +37,7 @@ const rows: readonly Row[] = [
     says: [
       { at: [31, 47], query: '?time=3h', json: { ...settle, ...scheduled, futureScheduledExecutions: hours } },
       { at: [47], query: '?max=1', json: { ...settle, ...scheduled, futureScheduledExecutions: hours.slice(0, 1) } },
-      // The opposite parameter exists since v32, and has no effect in earlier versions.
+      // The opposite parameter exists since v32.
       {
         at: [31],
         query: '?time=1h&past=true',
@@ -100,7 +100,7 @@ const rows: readonly Row[] = [
             nodeFilterEditable: false,
             nodefilters: { filter: 'name: web01,web02', dispatch: { keepgoing: false, threadcount: '1' } },
             options: [{ name: 'mode', value: 'full' }],
-            // Real servers write the times of a schedule in another form; no test compares them.
+            // Real servers write the times of a schedule in another form.
             schedule: { everyMs: 3_600_000, offsetMs: 0 },
           },
         ],

@@ -34,7 +34,7 @@ const rows: readonly Row[] = [
         ],
       },
       { at: [14], options: { members: 2 }, json: [backup, settle] },
-      // Since v17, every job has the owner of its schedule; since v18, also whether the responding member is that owner (J 2).
+      // Since v17, every job has the owner of its schedule (J 2).
       {
         at: [17],
         options: { members: 2 },

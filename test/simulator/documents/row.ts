@@ -12,7 +12,7 @@ export type Row = {
   readonly since: number;
   /** The version that real servers require, if it differs from the documents. */
   readonly realSince?: number;
-  /** The state that a request needs before it can check the version. */
+  /** The state that a request needs for the check of the version. */
   readonly prepare?: (simulator: Simulator) => void;
   readonly says: readonly Said[];
 };
@@ -31,7 +31,7 @@ type Said = {
   readonly text?: string;
 };
 
-/** Compares the simulated service with the rows: below the smallest version of each row, and at every listed version. */
+/** Compares the simulated service with the rows, below and at their versions. */
 export function testRows(rows: readonly Row[]): void {
   for (const row of rows) {
     for (const dialect of ['rundeck', 'service'] as const) {

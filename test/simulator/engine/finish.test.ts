@@ -3,7 +3,7 @@ import { work } from '../../../simulator/scenarios/build.ts';
 import { ask, noon, oneStep, startOneJob, untilEnd } from '../caller.ts';
 
 describe('simulator/engine/finish', () => {
-  it('retries a failed job: the next attempt exists at once, and its wait is part of its duration', async () => {
+  it('creates the next attempt of a failed job at once', async () => {
     const simulator = await startOneJob({ failing: true, retry: { attempts: 1, delayMs: 30_000 } });
     simulator.control.runJob('job-1');
     const before = untilEnd(simulator, 1);
@@ -27,7 +27,7 @@ describe('simulator/engine/finish', () => {
     expect(before).toBe('failed-with-retry');
   });
 
-  it('cannot start the next attempt while passive, so the run is failed-with-retry without a next attempt', async () => {
+  it('cannot start the next attempt while passive', async () => {
     const simulator = await startOneJob({ failing: true, retry: { attempts: 1, delayMs: 0 } });
     simulator.control.runJob('job-1');
     simulator.control.setExecutionMode('passive');
@@ -38,7 +38,7 @@ describe('simulator/engine/finish', () => {
     expect(json).not.toHaveProperty('retriedExecution');
   });
 
-  it('keeps the times of a run that ended at the moment at which the clock was set back', async () => {
+  it('keeps the times of a run that ended when the clock was set back', async () => {
     const simulator = await startOneJob({ timeoutMs: 4000 });
     simulator.control.runJob('job-1');
     simulator.advance(4000);
@@ -51,7 +51,7 @@ describe('simulator/engine/finish', () => {
     expect(after).toEqual(before);
   });
 
-  it('ends a run at its timeout: the workflow failed, and the step failed or was closed', async () => {
+  it('ends a run at its timeout', async () => {
     const simulator = await startOneJob({ timeoutMs: 4000 });
     simulator.control.runJob('job-1');
     simulator.advance(5000);
@@ -80,7 +80,7 @@ describe('simulator/engine/finish', () => {
     expect(execution.json).toMatchObject({ status: 'aborted', abortedby: 'amira' });
   });
 
-  it('shows an end later than it happened if saving is slow', async () => {
+  it('shows an end late if saving is slow', async () => {
     const simulator = await startOneJob({});
     simulator.control.setSaveDelay(50_000);
     simulator.control.runJob('job-1');
@@ -98,7 +98,7 @@ describe('simulator/engine/finish', () => {
     expect((truth?.visibleAtMs ?? 0) - (truth?.endedAtMs ?? 0)).toBe(50_000);
   });
 
-  it('computes the average of ten successful runs; each later run then changes it by a tenth, shortly after its end', async () => {
+  it('computes the average of ten successful runs', async () => {
     const simulator = await startOneJob({});
     simulator.control.configure({ averageDelayMs: 1000 });
     const averages: unknown[] = [];
@@ -133,7 +133,7 @@ describe('simulator/engine/finish', () => {
     expect(averages).toEqual([undefined, undefined, 5500, 15_450, 15_450, next]);
   });
 
-  it('includes runs of a job as a step of another job in the average of the job, even failed runs', async () => {
+  it('includes runs as a step of another job in the average', async () => {
     const simulator = await startOneJob({ failing: true });
     const steps = [{ kind: 'jobref', text: 'job-1', nodeStep: false, seconds: 0, failureChance: 0 }] as const;
     const whole = work(['n1'], steps, { references: new Map([['job-1', oneStep(undefined, true)]]) });
@@ -145,7 +145,7 @@ describe('simulator/engine/finish', () => {
     expect((json as { averageDuration?: number }).averageDuration).toBeGreaterThan(2000);
   });
 
-  it('clears the link to a retry that is deleted: the attempt before it stays failed-with-retry', async () => {
+  it('removes the link to a deleted retry', async () => {
     const simulator = await startOneJob({ failing: true, retry: { attempts: 1, delayMs: 0 } });
     simulator.control.runJob('job-1');
     untilEnd(simulator, 1);

@@ -3,7 +3,7 @@ import { every } from '../../../simulator/scenarios/build.ts';
 import { ask, noon, oneStep, startOneJob } from '../caller.ts';
 
 describe('simulator/engine/restart', () => {
-  it('interrupts runs, does not respond while it starts, and later marks the runs as incomplete', async () => {
+  it('interrupts runs, and later marks them as incomplete', async () => {
     const simulator = await startOneJob({});
     simulator.control.runJob('job-1');
     simulator.advance(3000);
@@ -40,7 +40,7 @@ describe('simulator/engine/restart', () => {
     expect(truths).toEqual([1, 1]);
   });
 
-  it('loses a member: its runs stay running forever, and another member takes its schedules', async () => {
+  it('keeps the runs of a lost member running forever', async () => {
     const simulator = await startOneJob({ members: 2 });
     simulator.control.createJob('p', { name: 'second', schedule: every(1, 'y'), work: oneStep() }, 'second');
     simulator.control.runJob('job-1');

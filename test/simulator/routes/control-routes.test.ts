@@ -3,7 +3,7 @@ import type { Simulator } from '../../../simulator/simulator.ts';
 import { ask, startSmall } from '../caller.ts';
 
 describe('simulator/routes/control-routes', () => {
-  it('explains the controls, and does not record its own requests', async () => {
+  it('explains the controls', async () => {
     const simulator = await startSmall();
     const { json } = await ask(simulator, 'simulator', { headers: {} });
     const requests = simulator.requests();

@@ -63,7 +63,7 @@ describe('simulator/traces/read-request', () => {
     ]);
   });
 
-  it('reports the size of each span in the request, with its share of the resource', () => {
+  it('reports the size of each span in the request', () => {
     const bytes = encode([root, step], { resource: { text: 'x'.repeat(10_000) } });
     const sizes = readRequest(bytes).map((span) => span.bytes);
     expect(Math.min(...sizes)).toBeGreaterThan(5000);
@@ -97,7 +97,7 @@ describe('simulator/traces/read-request', () => {
     expect(() => readRequest(bytes)).toThrow(message);
   });
 
-  it('refuses bytes that are not a complete request, cut at any place', () => {
+  it('refuses requests that are cut at any place', () => {
     const bytes = encode([root, step], { resource: { 'service.name': 'automation-service' } });
     const outcomes = Array.from({ length: bytes.length }, (_, size) => {
       try {

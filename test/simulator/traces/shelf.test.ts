@@ -5,13 +5,13 @@ import { startMs, sunk } from './some-spans.ts';
 const limits = { traces: 3, bytes: 1000 };
 
 describe('simulator/traces/shelf', () => {
-  it('lists traces by start, the latest start first, whenever the traces were sent', () => {
+  it('lists the trace with the latest start first', () => {
     const shelf = createShelf(limits);
     for (const minute of [2, 3, 1]) shelf.keep([sunk({ id: 'a', traceId: `t${minute}`, startMs: startMs + minute })]);
     expect(shelf.list().map(({ traceId }) => traceId)).toEqual(['t3', 't2', 't1']);
   });
 
-  it('drops the earliest traces beyond the limits of number and size', () => {
+  it('drops the earliest traces beyond the limits', () => {
     const shelf = createShelf(limits);
     for (const minute of [4, 1, 2, 3])
       shelf.keep([sunk({ id: 'a', traceId: `t${minute}`, startMs: startMs + minute })]);
@@ -24,7 +24,7 @@ describe('simulator/traces/shelf', () => {
     expect(shelf.list().map(({ traceId }) => traceId)).toEqual(['t7']);
   });
 
-  it('shows a trace that was sent twice once, and a trace that was sent in parts as a whole', () => {
+  it('shows a trace once that was sent twice', () => {
     const shelf = createShelf(limits);
     const root = sunk({ id: 'a' });
     const step = sunk({ id: 'b', parentId: 'a', startMs: startMs - 5 });

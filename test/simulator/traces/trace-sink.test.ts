@@ -28,7 +28,7 @@ async function post(simulator: Simulator, body: Buffer, { type = 'application/x-
 }
 
 describe('simulator/traces/trace-sink', () => {
-  it('accepts a compressed request and lists the trace, with a link to the execution in the exporter', async () => {
+  it('links a trace to its execution in the exporter', async () => {
     const simulator = await startEmpty({
       executionPage: (server, id) => `http://exporter.example.org/${server}/${id}`,
     });
@@ -71,7 +71,7 @@ describe('simulator/traces/trace-sink', () => {
     expect(text).toContain('<th scope="row">RUN pay/');
   });
 
-  it('refuses an unreadable request in such a way that clients do not retry it', async () => {
+  it('refuses an unreadable request permanently', async () => {
     const simulator = await startEmpty();
     const answers = [
       await post(simulator, Buffer.from('{}'), { type: 'application/json' }),

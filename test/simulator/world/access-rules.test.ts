@@ -47,7 +47,7 @@ async function start(): Promise<Simulator> {
 }
 
 describe('simulator/world/access-rules', () => {
-  it('gives a token what the documents of a policy allow, each in its context', async () => {
+  it('gives a token what a policy allows', async () => {
     const simulator = await start();
     const before = await see(simulator);
     simulator.control.addAccessRules('blind', reader);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, noon, startEmpty } from '../caller.ts';
 
 describe('simulator/world/completed', () => {
-  it('keeps the order of completion if an import brings old executions with new ids', async () => {
+  it('keeps the order of completion after an import', async () => {
     const simulator = await startEmpty();
     simulator.control.createProject('p');
     for (const hours of [1, 2, 300, 3]) {
