@@ -1,8 +1,8 @@
-/** One alerting rule, without the parts that follow from its name. */
+/** An alert, without the parts that its name determines. */
 export interface Alert {
   readonly alert: string;
   readonly expr: string;
-  /** How long the expression must hold; `0s` fires at the first evaluation. */
+  /** How long the expression must be true; `0s` fires at the first evaluation. */
   readonly for: string;
   readonly severity: 'critical' | 'warning' | 'info';
   /** Additional labels; an empty value adds no label. */

@@ -93,8 +93,7 @@ function toRule(
 }
 
 /**
- * The alerts that cannot fire, with the collector that is off and the reason. Such an alert must not look like one that found no
- * problem.
+ * The alerts that cannot fire, with the collector that is off and the reason. A silent alert must not look like a good sign.
  */
 function silentAlertRecordings(limits: Thresholds): Recording[] {
   const { newest } = createExpressions(limits);

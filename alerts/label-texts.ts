@@ -12,7 +12,7 @@ export function listOf(label: string, expression: string): string {
   return `{{ range $index, $found := ${query} }}{{ if $index }}, {{ end }}{{ $found.Labels.${label} }}{{ end }}`;
 }
 
-/** Lists at most eight jobs whose next run is at risk for the reason of the alert; empty if only later runs are at risk. */
+/** Lists at most eight jobs whose next run is at risk for the reason of the alert. */
 export function jobsAtRiskText(filter = ''): string {
   const selector = 'automation_job_next_run_at_risk{cluster=%q,server=%q,reason=%q}';
   const jobs = `topk(8, max by (project, job_group, job_name) (${selector}${filter}))`;
@@ -47,7 +47,7 @@ export function executionText(words: string, metric: string, { baseUrl, gapWindo
   return `{{ range ${found} }} ${words}: #${id} (${baseUrl}/executions/{{ $labels.server }}/${id}).{{ end }}`;
 }
 
-/** Returns the configured owner of the alert's job; without an owner the text is empty, so the alert gets no label. */
+/** Returns the configured owner of the alert's job; an empty text gives no label. */
 export function ownerText({ gapWindow }: Thresholds): string {
   const selector = 'automation_job_owner_info{cluster=%q,server=%q,project=%q,job_group=%q,job_name=%q}';
   const values = '$labels.cluster $labels.server $labels.project $labels.job_group $labels.job_name';
@@ -69,7 +69,7 @@ const ofServer = '?server={{ $labels.server | urlquery }}';
 /** Paths of pages of the exporter. Jobs without their own series have no page. */
 export const pageOf = {
   front: '/',
-  // The query leads to the exporter that watches the server, because browsers do not send what follows the #.
+  // The query leads to the exporter that watches the server; browsers do not send the part after #.
   server: `/${ofServer}#server-${inPath('$labels.server')}`,
   rights: `/${ofServer}#server-${inPath('$labels.server')}-rights`,
   traces: '/traces',

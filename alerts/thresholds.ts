@@ -17,7 +17,7 @@ export interface Thresholds {
   readonly slowEvaluationInterval: string;
   /** The labels that distinguish exporters of the same server. */
   readonly replicaLabels: string;
-  /** The time for which a value stays valid: longer than a restart of the exporter, and than two long scrape intervals. */
+  /** The time for which a value stays valid: longer than a restart and two long scrape intervals. */
   readonly gapWindow: string;
 
   readonly serviceDownFor: string;
@@ -26,7 +26,7 @@ export interface Thresholds {
   readonly credentialsRejectedFor: string;
   readonly passiveFor: string;
   readonly passiveBrieflyWindow: string;
-  /** The time for which the critical alert about the passive mode suppresses the brief one; longer than the window above. */
+  /** The time for which the critical alert about the passive mode suppresses the brief one. */
   readonly passiveLongWindow: string;
   readonly healthcheckFailingFor: string;
 
@@ -34,7 +34,7 @@ export interface Thresholds {
   /** Log storage works again if, within this window, a log was stored and none failed. */
   readonly logStorageRecoveredWindow: string;
   readonly logStorageFailingFor: string;
-  /** The number of failed requests in the window, and their share of all requests: both must be reached. */
+  /** The number of failed requests in the window, and their share; both must be reached. */
   readonly logStorageFailedRequests: number;
   readonly logStorageFailedRatio: number;
   readonly logStorageBacklogRequests: number;
@@ -52,7 +52,7 @@ export interface Thresholds {
   readonly schedulerWindow: string;
   readonly schedulerUsedRatio: number;
   readonly schedulerSaturatedFor: string;
-  /** The time before the end of a token at which it is reported. */
+  /** How long before its end a token is reported. */
   readonly tokenExpirySeconds: number;
   readonly tokenExpiringFor: string;
 
@@ -69,7 +69,7 @@ export interface Thresholds {
   readonly nodeFailureRatio: number;
   readonly nodeFailingJobs: number;
   readonly nodeFailingFor: string;
-  /** The time after an alert about a node during which its jobs are not reported unless they have run again. */
+  /** How long after an alert about a node its jobs are not reported. */
   readonly nodeToldWindow: string;
   /** A job is slower if its durations have shifted within this time, by at least this factor. */
   readonly durationFactor: number;
@@ -84,11 +84,11 @@ export interface Thresholds {
   readonly runsAtRiskSoonSeconds: number;
   readonly jobDisabledSeconds: number;
   readonly jobDisabledFor: string;
-  /** The lag above which alerts on finished executions do not fire; larger than the usual lag of idle projects. */
+  /** The lag above which alerts on finished executions do not fire. */
   readonly executionLagSeconds: number;
   readonly executionsLaggingFor: string;
   readonly executionsHiddenFor: string;
-  /** The alert needs imports, and no counted execution, in this window and in the window before. */
+  /** The alert needs two such windows in a row with imports only. */
   readonly importsWindow: string;
   /** Longer than the time to read an imported archive. */
   readonly executionsImportedFor: string;
@@ -97,11 +97,11 @@ export interface Thresholds {
   readonly executionsObjective: number;
   /** The share of scheduled runs that should start in time. */
   readonly punctualityObjective: number;
-  /** The number of failures below which the alert never fires, even if all executions fail. */
+  /** With fewer failures, the alert never fires. */
   readonly burnFailures: number;
   readonly burnFastFor: string;
   readonly burnSlowFor: string;
-  /** The time after an alert about the cause of missed runs during which the punctuality alert does not fire. */
+  /** How long after an alert about the cause of missed runs the punctuality alert does not fire. */
   readonly punctualityToldWindow: string;
 
   readonly collectorFailingFor: string;
@@ -198,7 +198,7 @@ export const defaultThresholds: Thresholds = {
   // Twice the longest time between two reads of an idle project.
   executionLagSeconds: executionLimits.lagSeconds,
   executionsLaggingFor: '10m',
-  // The longest time between two reads of an idle project, so that a second read confirms the first.
+  // The longest time between two reads of an idle project.
   executionsHiddenFor: '15m',
   importsWindow: formatDuration(executionLimits.importsWindowMs),
   executionsImportedFor: '1h',

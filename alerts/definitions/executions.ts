@@ -32,7 +32,7 @@ function commonCause(limits: Thresholds): Alert {
     expr: `${newest('automation_common_cause')} == 1`,
     for: '0s',
     severity: 'critical',
-    // These labels are the same as those of other alerts, so that inhibition rules can silence these alerts.
+    // Other alerts have the same labels, so that inhibition rules can silence them.
     labels: { project: subjectOf('project'), node: subjectOf('node') },
     summary: 'Many jobs fail for one cause: {{ $labels.kind }} {{ $labels.subject }}',
     description: `Most jobs that failed on {{ $labels.server }} in the last 15 minutes share the {{ $labels.kind }} {{ $labels.subject }}; jobs that succeeded do not.`,
@@ -55,7 +55,7 @@ function unlessShared(limits: Thresholds): string {
 
 function failingRepeatedly(limits: Thresholds): Alert {
   const { newest, unlessBehind, unlessDown } = createExpressions(limits);
-  // A node that fails for all jobs has its own alert, which fires later than this alert.
+  // A node that fails for all jobs has its own alert, which fires later.
   const unlessNode = limits.off.includes(nodeAlert)
     ? ''
     : `unless on (job, cluster, server, project) (\n${brokenNode(limits)}\n)\n`;
@@ -92,7 +92,7 @@ const causes = {
   },
 } as const;
 
-/** Fires for causes that are certain, so that two failures suffice, or one failure of a critical job. */
+/** Fires for certain causes, after two failures or one failure of a critical job. */
 function failsFor(failureClass: keyof typeof causes, limits: Thresholds): Alert {
   const { newest, once, unlessBehind, unlessDown } = createExpressions(limits);
   const { alert, summary, cause } = causes[failureClass];
@@ -123,7 +123,7 @@ function noRecentSuccess(limits: Thresholds): Alert {
   const passive = `unless on (job, cluster, server)\n  min without (${limits.replicaLabels}, member) (${mode}) == 1`;
   return {
     alert: 'AutomationJobNoRecentSuccess',
-    // A job that ran but never succeeded has no age: its value is 0. On a passive server no job can succeed.
+    // The value is 0 for a job that ran but never succeeded. On a passive server no job can succeed.
     expr: `(\n  time() - ${lastSuccess} > ${limit}\n  or\n  0 * (${limit} and ${lastEnd} unless ${lastSuccess})\n)\n${unlessDown}\n${passive}${unlessShared(limits)}\n${unlessBehind}`,
     for: limits.jobNoRecentSuccessFor,
     severity: 'warning',
@@ -155,13 +155,13 @@ function overdue(limits: Thresholds): Alert {
 }
 
 /**
- * If one job fails on a node, the job is the likely cause; if several jobs fail on it and few or none on other nodes, the node
- * is the likely cause. In a project with a single node, the cause stays unknown.
+ * If one job fails on a node, the job is the likely cause; if several jobs fail on it, the node is. In a project with a single
+ * node, the cause stays unknown.
  */
 function brokenNode(limits: Thresholds): string {
   const { newest, once } = createExpressions(limits);
   const failures = once(`increase(automation_node_failures_total{node!="__other__"}[${limits.nodeWindow}])`);
-  // Without the node, all other labels match: they may change when a target or a server gets other labels.
+  // All labels except the node match, because they may change.
   const ofProject = `sum without (node) (${failures})`;
   const nodes = `sum without (os_family) (${newest('automation_project_nodes')})`;
   return `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / ignoring (node) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, cluster, server, node)\n  ${newest('automation_node_failing_jobs')} >= ${limits.nodeFailingJobs}\nunless on (job, cluster, server, project)\n  ${nodes} < 2`;

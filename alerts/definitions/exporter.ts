@@ -31,7 +31,7 @@ function presence(limits: Thresholds): Alert[] {
       for: limits.exporterDownFor,
       severity: 'critical',
       summary: 'The automation service is not monitored',
-      // The exporter serves the runbooks, so this runbook may be out of reach; the text repeats its content.
+      // The exporter serves the runbooks, so the text repeats this runbook.
       description:
         'Prometheus scrapes no exporter with the job {{ $labels.job }}, so no other alert of the automation service can fire. Open the page Status, Targets of Prometheus. If it has a target for the job, start the exporter again and read its last log line; if it has none, look for the job in the scrape configuration. The service itself is not affected.',
       ...exporterItself,
@@ -126,7 +126,7 @@ function executionsImported(limits: Thresholds): Alert {
   const countedBefore = once(`increase(automation_exporter_executions_observed_total[${window}] offset ${window})`);
   return {
     alert: 'AutomationExporterExecutionsImported',
-    // If exporters share a state, one after the other may have read the server.
+    // Exporters that share a state read the server in turn.
     expr: [
       `${once(`increase(${imported}[${window}])`)} > 0`,
       `and\n${once(`increase(${imported}[${window}] offset ${window})`)} > 0`,
@@ -145,7 +145,7 @@ function executionsImported(limits: Thresholds): Alert {
 
 function seriesDropped(limits: Thresholds): Alert {
   const { once } = createExpressions(limits);
-  // Jobs with the same group and name are merged on purpose: their sum is the right value.
+  // Jobs with the same group and name are merged: their sum is the right value.
   const dropped = 'automation_exporter_series_dropped_total{reason!="merged"}';
   const window = limits.seriesDroppedWindow;
   return {

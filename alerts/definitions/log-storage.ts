@@ -9,13 +9,13 @@ export function logStorageAlerts(limits: Thresholds): Alert[] {
   const failed = (window: string): string => once(`increase(automation_log_storage_failed_total[${window}])`);
   const succeeded = (window: string): string => once(`increase(automation_log_storage_succeeded_total[${window}])`);
   const { logStorageWindow: window, logStorageRecoveredWindow: recently, logStorageBacklogRequests: backlog } = limits;
-  /** Returns the last time at which requests with this result had increased. */
+  /** Returns the time of the last increase of requests with this result. */
   const last = (result: string): string =>
     once(`max_over_time(timestamp(increase(automation_log_storage_${result}_total[${recently}]) > 0)[${window}:1m])`);
   return [
     {
       alert: 'AutomationLogStorageFailing',
-      // The alert resolves for good once logs are stored again and none fails, even while the window contains failures.
+      // The alert resolves once logs are stored again, even while the window contains failures.
       expr: `${failed(window)} >= ${limits.logStorageFailedRequests}\nand\n${failed(window)} >= ${limits.logStorageFailedRatio} * (${failed(window)} + ${succeeded(window)})\nunless\n  ${last('succeeded')} > ${last('failed')}`,
       for: limits.logStorageFailingFor,
       severity: 'critical',

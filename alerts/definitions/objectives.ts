@@ -35,7 +35,7 @@ function toExecutions(name: string, by: readonly string[], description: string):
 
 export const slothService = 'automation';
 
-/** Executions that failed, and all that the objective judges. It ignores aborted executions and retried attempts. */
+/** Executions that failed, and all that the objective judges. The objective ignores aborted executions and retried attempts. */
 export const badEnds = 'automation_project_executions_total{status=~"failed|timedout|other"}';
 export const judgedEnds = 'automation_project_executions_total{status=~"succeeded|failed|timedout|other"}';
 
@@ -80,7 +80,7 @@ function toRatios(objective: Objective): Recording[] {
     { record: all, expr: objective.total('5m'), labels },
     {
       record: `slo:sli_error:ratio_rate${period}`,
-      // Each event counts once. A mean of ratios would weigh five minutes with one execution like five minutes with a thousand.
+      // Each event counts once. In a mean of ratios, one execution could weigh as much as a thousand.
       expr: `(${over(bad)} or 0 * ${over(all)})\n/\n(${over(all)} > 0)`,
       labels: { ...labels, sloth_window: period },
     },
@@ -145,7 +145,7 @@ export function objectiveAlerts(limits: Thresholds): Alert[] {
   ];
 }
 
-/** Both windows must spend the budget this many times too fast. The short one ends the alert soon after the failures. */
+/** Both windows must spend the budget this many times too fast. The short window ends the alert soon after the failures. */
 interface Burn {
   readonly short: string;
   readonly long: string;
@@ -165,10 +165,7 @@ function toBurn({ shortMs, longMs, factor }: BurnMs): Burn {
   return { short: formatDuration(shortMs), long: formatDuration(longMs), factor };
 }
 
-/**
- * An alert for the whole server, or for each project if the server is within its budget and its alert has not fired within the
- * longest short window, which still contains failures after the trouble is over.
- */
+/** An alert for the whole server, or for each project if the alert of the server has not fired lately. */
 function burning(alert: string, burns: readonly [Burn, Burn], limits: Thresholds): string {
   const { unlessBehind } = createExpressions(limits);
   const [server, project] = executionObjectives.map((objective) => toBurning(objective, burns, limits));
@@ -176,7 +173,7 @@ function burning(alert: string, burns: readonly [Burn, Burn], limits: Thresholds
   return `(\n${server}\n)\nor\n(\n(\n${project}\n)\nunless on (cluster, server)\n(\n${server}\n)\nunless on (cluster, server)\n  ${fired}\n)\n${unlessBehind.replace('on (job, cluster, server)', 'on (cluster, server)')}`;
 }
 
-/** Returns the condition that one of the pairs of windows spends the budget too fast, with enough failures. */
+/** Returns the condition that a pair of windows spends the budget too fast, with enough failures. */
 export function toBurning(objective: Objective, burns: readonly Burn[], limits: Thresholds): string {
   return burns.map((burn) => toCondition(objective, burn, limits)).join('\nor\n');
 }

@@ -42,7 +42,7 @@ function toPunctual(over: (events: string) => string, once = (expr: string): str
   return `(sum by (cluster, server) (${once(over(punctualStarts))}) or sum by (cluster, server) (${once(native)}))`;
 }
 
-/** A server without any scheduled run has no series of starts in time. */
+/** A server without scheduled runs has no series of starts in time. */
 function toErrors(total: string, good: string): string {
   return `(${total} - (${good} or 0 * ${total}))`;
 }
@@ -50,7 +50,7 @@ function toErrors(total: string, good: string): string {
 /** Excludes causes that have their own alerts; the windows contain missed runs for a while after such a cause has ended. */
 function toUnlessTold({ punctualityToldWindow: window }: Thresholds): string {
   const told = (causes: string): string => `max_over_time(ALERTS{${causes},alertstate="firing"}[${window}])`;
-  // A single member that is down or passive, perhaps for good, does not explain the missed runs of the others.
+  // A member that is down or passive does not explain missed runs of other members.
   const ofServer = told('alertname=~"AutomationServiceDown|AutomationExecutionModePassive",member=""');
   return `unless on (cluster, server) (\n  ${ofServer}\n  or\n  ${told('alertname="AutomationSchedulerSaturated"')}\n)`;
 }

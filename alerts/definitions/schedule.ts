@@ -22,8 +22,7 @@ export function scheduleAlerts(limits: Thresholds): Alert[] {
 function toMisses(selector: string, limits: Thresholds, ofJobs = ''): string {
   const { newest, once } = createExpressions(limits);
   const misses = `automation_schedule_missed_total{${selector}}[${limits.scheduleWindow}]`;
-  // Exporters that share a state continue the counts of each other, so the first value of a new owner contains runs that were
-  // missed while the owner changed.
+  // A new owner continues the counts, so its first value contains runs that were missed during the change.
   const isShared = newest('automation_exporter_lease_owned');
   const rise = `${once(`max_over_time(${misses})`)} - ${once(`min_over_time(${misses})`, 'min')}`;
   const increase = `(${rise} and on (job, cluster, server) ${isShared} or ${once(`increase(${misses})`)})`;

@@ -16,7 +16,7 @@ function restarted(limits: Thresholds): Alert {
   const startRise = rise('automation_server_start_time_seconds');
   return {
     alert: 'AutomationServerRestarted',
-    // Servers compute their start time with their clock, so a start time that moved with the clock is no restart.
+    // A start time that moved with the server's clock is no restart.
     expr: `(${startRise} - ${skewRise}) > ${limits.restartSeconds}\nor\n${startRise} > ${limits.restartSeconds} unless ${skewRise}`,
     for: '0s',
     severity: 'warning',
@@ -34,8 +34,7 @@ function memoryLow(limits: Thresholds): Alert {
   const maxFree = once(`max_over_time(automation_server_memory_free_bytes[${limits.memoryWindow}])`);
   return {
     alert: 'AutomationServerMemoryLow',
-    // The memory after a garbage collection is measured. Two plain windows contain every sample, but a subquery would miss
-    // collections between its steps.
+    // The memory after a garbage collection is measured. Two plain windows contain every sample, unlike a subquery.
     expr: `(${minTotal} - ${maxFree})\n  / ${newest('automation_server_memory_max_bytes')} > ${limits.memoryUsedRatio}`,
     for: limits.memoryLowFor,
     severity: 'warning',
@@ -69,7 +68,7 @@ function schedulerSaturated(limits: Thresholds): Alert {
   const size = newest('automation_scheduler_thread_pool_size');
   return {
     alert: 'AutomationSchedulerSaturated',
-    // A mean is needed, because a thread between two executions looks free for one poll.
+    // A mean is needed, because a thread looks free between two executions.
     expr: `${running}\n  >= ${limits.schedulerUsedRatio} * (${size} > 0)`,
     for: limits.schedulerSaturatedFor,
     severity: 'critical',
@@ -85,7 +84,7 @@ function tokenExpiring(limits: Thresholds): Alert {
   const left = `${createExpressions(limits).newest('automation_token_expiration_timestamp_seconds', 'min')} - time()`;
   return {
     alert: 'AutomationTokenExpiringSoon',
-    // Expired tokens do not fire: a program that uses one has already failed.
+    // Expired tokens do not fire: their programs have already failed.
     expr: `${left} < ${limits.tokenExpirySeconds}\nand\n${left} > 0`,
     for: limits.tokenExpiringFor,
     severity: 'warning',

@@ -11,7 +11,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
   return [
     {
       alert: 'AutomationServiceDown',
-      // automation_up is also 0 if the credentials are refused, which has its own alert.
+      // Refused credentials have their own alert, although automation_up is 0.
       expr: `(\n  ${unlessServerItself((of) => `${newest(`automation_up{${of}}`)} == 0`)}\n)\nunless on (job, cluster, server, member)\n  ${newest('automation_credentials_accepted')} == 0`,
       for: limits.serviceDownFor,
       severity: 'critical',
@@ -45,7 +45,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
     },
     {
       alert: 'AutomationExecutionModePassiveBriefly',
-      // The passive mode is over, and was too short for the alert above.
+      // The passive mode was too short for the alert above.
       expr: `${once(`max_over_time(${passive}[${limits.passiveBrieflyWindow}])`)} == 1\nunless ${newest(passive)} == 1\nunless on (job, cluster, server, member)\n  ${wasCritical}`,
       for: '0s',
       severity: 'warning',
@@ -57,7 +57,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
     },
     {
       alert: 'AutomationHealthcheckFailing',
-      // If the number of threads is known, AutomationSchedulerSaturated covers them.
+      // AutomationSchedulerSaturated covers a known number of threads.
       expr: `${newest(`automation_healthcheck_healthy{check!="${threadCheck}"}`)} == 0\nor\n${newest(`automation_healthcheck_healthy{check="${threadCheck}"}`)} == 0\n  unless on (job, cluster, server, member) ${newest('automation_scheduler_thread_pool_size')} > 0`,
       for: limits.healthcheckFailingFor,
       severity: 'warning',
@@ -72,7 +72,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
 
 const threadCheck = 'quartz.scheduler.threadPool';
 
-/** Returns the condition for a server, or for each of its members if the server itself does not meet it. */
+/** Returns the condition for a server, or else for each of its members. */
 function unlessServerItself(toCondition: (selector: string) => string): string {
   const ofServer = toCondition('member=""');
   return `${ofServer}\nor\n(\n  ${toCondition('member!=""')}\n  unless on (job, cluster, server)\n  ${ofServer}\n)`;
