@@ -71,7 +71,7 @@ export interface Thresholds {
   readonly nodeFailingFor: string;
   /** How long after an alert about a node its jobs are not reported. */
   readonly nodeToldWindow: string;
-  /** A job is slower if its durations have shifted within this time, by at least this factor. */
+  /** A job is slower if its durations have changed within this time, by at least the factor. */
   readonly durationFactor: number;
   readonly durationShiftSeconds: number;
   /** The window of missed runs and delays. */

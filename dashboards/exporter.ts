@@ -18,7 +18,7 @@ export function exporter(): object {
   });
 }
 
-/** What is wrong comes first, and the amount of work is in collapsed rows. */
+/** Problems come first; collapsed rows have the amount of work. */
 function splitTrust(): QuestionRow[] {
   const { id, question, panels } = trustRow();
   return [

@@ -16,8 +16,8 @@ import { layOut } from './pieces/grid.ts';
 import type { GridPanel } from './pieces/panel.ts';
 
 /**
- * Executions from Tempo, by TraceQL: why they fail, where, and which steps are slow. It is separate from the other
- * dashboards, which need only Prometheus.
+ * Executions from Tempo, by TraceQL: why they fail, where, and which steps are slow. The dashboard is separate, because the
+ * others need only Prometheus.
  */
 export function tracesJson(): string {
   // oxlint-disable-next-line typescript/no-deprecated -- Grafana imports and provisions files of this schema.

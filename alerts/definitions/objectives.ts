@@ -48,7 +48,7 @@ export const executionObjectives: readonly [Objective, Objective] = [
 const windows = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'] as const;
 export const periodDays = 30;
 
-/** The recording rules as sloth writes them, so that its dashboards show these objectives. */
+/** The recording rules in the form of Sloth, for its dashboards. */
 export function toObjectiveRecordings(objectives: readonly Objective[], limits: Thresholds): Recording[] {
   return objectives.flatMap((objective) => [
     ...toRatios(objective),

@@ -47,7 +47,7 @@ function toErrors(total: string, good: string): string {
   return `(${total} - (${good} or 0 * ${total}))`;
 }
 
-/** Excludes causes that have their own alerts; the windows contain missed runs for a while after such a cause has ended. */
+/** Excludes causes with their own alerts, during and after them. */
 function toUnlessTold({ punctualityToldWindow: window }: Thresholds): string {
   const told = (causes: string): string => `max_over_time(ALERTS{${causes},alertstate="firing"}[${window}])`;
   // A member that is down or passive does not explain missed runs of other members.

@@ -18,7 +18,7 @@ export function scheduleAlerts(limits: Thresholds): Alert[] {
   ];
 }
 
-/** Returns missed runs by server and cause, because a passive server is one alert and not one for each job. */
+/** Returns missed runs by server and cause, so that a passive server is one alert. */
 function toMisses(selector: string, limits: Thresholds, ofJobs = ''): string {
   const { newest, once } = createExpressions(limits);
   const misses = `automation_schedule_missed_total{${selector}}[${limits.scheduleWindow}]`;

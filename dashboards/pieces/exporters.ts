@@ -1,8 +1,8 @@
 import { defaultThresholds } from '../../alerts/thresholds.ts';
 
 /**
- * Counts the series of a server once, even if several exporters watch it: each sum over series of a watched server becomes a sum
- * over the largest value of any exporter. The series of exporters about themselves are added up.
+ * Counts the series of a server once, even if several exporters watch it: sums use the largest value of any exporter. The series
+ * of exporters about themselves are added up.
  */
 export function onceForAllExporters(expr: string): string {
   const found = /\bsum by \([^)]*\) \(/g;
@@ -24,7 +24,7 @@ function isOfServer(expr: string): boolean {
   return expr.includes('automation_') && !expr.includes('automation_exporter_');
 }
 
-/** Returns the place of the parenthesis that closes the one which ends at `start`. */
+/** Returns the place of the closing parenthesis. */
 function findEnd(expr: string, start: number): number {
   let depth = 1;
   for (let index = start; index < expr.length; index += 1) {

@@ -13,8 +13,8 @@ interface ValueColumn {
 }
 
 /**
- * A table with one row for each set of labels that the queries share, and one column for each label and each query. A query
- * with an empty heading only adds a label that the others lack; its value is not shown.
+ * A table with a row for each common set of labels, and a column for each label and query. A query with an empty heading only
+ * adds a label that the others lack; its value is not shown.
  */
 export function joinedTable(
   facts: Omit<PanelFacts, 'queries'> & {

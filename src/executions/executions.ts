@@ -79,7 +79,7 @@ export type ExecutionsStatus = {
   readonly leftOut: LeftOut | undefined;
 };
 
-/** Reads the executions of one server, counts each finished one once, and publishes the totals. */
+/** Reads the executions of a server, counts each finished execution once, and publishes the totals. */
 export function createExecutions(given: ExecutionsOptions): Executions {
   const { tracePort = createTracePort(given.settings.buckets) } = given;
   const imports = createImportsSince(given.clock.ticks);

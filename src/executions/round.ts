@@ -49,7 +49,7 @@ type Round = RoundTools & {
   readonly startedTicks: number;
 };
 
-/** Runs one round: reads running executions, server time, finished executions, then backlogs. Publishes even after an error. */
+/** Runs a round: reads running executions, server time, finished executions and backlogs. Publishes even after an error. */
 export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTools>, onNow: (now: RoundNow) => void) {
   const round: Round = { ...tools, ...of };
   const { signal, showing, projectList, visibility, found } = round;

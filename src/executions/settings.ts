@@ -7,7 +7,7 @@ export type ExecutionSettings = SeriesRules & {
   readonly maxDelayMs: number;
   /** How far before the first start of the exporter counting begins. */
   readonly backfillMs: number;
-  /** The configured start of counting. This start replaces `backfillMs`. */
+  /** The configured start of counting. The configured start replaces `backfillMs`. */
   readonly countFromMs?: number | undefined;
   /** Executions that ended longer ago than this are skipped and reported. */
   readonly catchUpLimitMs: number;

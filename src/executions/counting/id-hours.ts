@@ -16,7 +16,7 @@ type Started = { readonly id: number; readonly startedAtMs: number };
 /** Compares ids with the known ids. Hours after `nowMs` are ignored, because they come from a clock that was ahead. */
 export function createIdOrder(hours: IdHours, nowMs: number) {
   const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
-  // For each hour: the greatest id up to it, and the smallest id from it on.
+  // For each hour, the greatest earlier id and the smallest later id.
   const greatest: number[] = [];
   for (const { greatestId = noGreatest } of sorted) greatest.push(Math.max(greatest.at(-1) ?? noGreatest, greatestId));
   const least = sorted.map(({ leastId = noLeast }) => leastId);

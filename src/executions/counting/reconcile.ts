@@ -49,7 +49,7 @@ export type Reconciled = {
   readonly idHours: readonly IdHour[];
 };
 
-/** Decides which rows are new, and which of them count. Accepts repeated and unsorted rows. */
+/** Decides which rows are new, and which new rows count. Accepts repeated and unsorted rows. */
 export function reconcile(input: ReconcileInput): Reconciled {
   const { known, ids, oneTimeIds, seenAtMs, latestMs, isWanted } = input;
   const { formerThroughMs = Number.NEGATIVE_INFINITY, formerThroughId = Number.POSITIVE_INFINITY } = input;

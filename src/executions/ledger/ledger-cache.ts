@@ -7,7 +7,7 @@ import type { Failures } from './failures.ts';
 import { type LedgerChange, planDocuments, readContents, restored } from './ledger-documents.ts';
 import { toNewest } from './recent-runs.ts';
 
-/** The content of the ledger in memory. This content changes only after a commit. */
+/** The content of the ledger in memory. The content changes only after a commit. */
 export type LedgerCache = Awaited<ReturnType<typeof openLedgerCache>>;
 
 export async function openLedgerCache(

@@ -10,11 +10,11 @@ export type ProjectState = {
   readonly countedFromMs: number;
   /** Runs that ended after `countedFromMs` and still do not count; absent if there are none. */
   readonly earlier?: EarlierRuns | undefined;
-  /** Entries that ended before this time were removed, so they must never be counted again. Absent if none was removed. */
+  /** Entries that ended before this time were removed, so they must never be counted again. */
   readonly prunedThroughMs?: number | undefined;
   /** All executions that ended before this time have been read. */
   readonly scannedThroughMs: number;
-  /** All executions up to this time except those of the backlog have been read; absent without a backlog. */
+  /** All executions up to this time are read, except the backlog. */
   readonly aheadThroughMs?: number | undefined;
   /** The windows before `aheadThroughMs` that have not been read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
@@ -27,7 +27,7 @@ export type ProjectState = {
   readonly comparedWeekAtMs?: number | undefined;
   readonly hold?: Hold | undefined;
   readonly heldSinceMs?: number | undefined;
-  /** The end of the restore gap; set if this project has been read up to it. */
+  /** The end of the restore gap, if the project has been read up to it. */
   readonly gapReadMs?: number | undefined;
 };
 

@@ -40,8 +40,8 @@ function toEarliest(one: number | undefined, other: number | undefined): number 
 }
 
 /**
- * Returns by how much the server clock was set back while the exporter was not running; 0 if it was not. Compares the clock's
- * present and stored difference to the exporter's clock.
+ * Returns by how much the server clock was set back while the exporter was not running. Compares the clock's present and stored
+ * difference to the exporter's clock.
  */
 function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): number {
   const backMs = skewMs === undefined ? 0 : skewMs - Math.floor(nowMs - ownMs);

@@ -2,8 +2,8 @@ import type { Window } from '../../api/paging.ts';
 import { maxLeapMs, stepMs } from '../../domain/time.ts';
 
 /**
- * Computes the overlaps of a round: how far a window begins before the last read, and how far it ends after now. Overlaps grow
- * for a day after clocks of members differed, or executions became visible late.
+ * Computes how far the windows of a round reach back before the last read, and into the future. Overlaps grow for a day after
+ * clocks of members differed, or executions became visible late.
  */
 export function createOverlap(
   minMs: number,
@@ -61,7 +61,7 @@ export function createOverlap(
     },
     /** Call after the clock was set back, with the time that the clock had reached. */
     noteReached,
-    /** Returns the time that a clock more than a day ahead has reached, to be stored for the next start. */
+    /** Returns the time of a clock that is more than a day ahead, for the next start. */
     reachedMs: (nowMs: number): number | undefined => (latestMs > nowMs + rememberedForMs ? latestMs : undefined),
     /** Call with the span that a clock skipped when it was set ahead. */
     noteLeap: (latest: Window | undefined): void => {

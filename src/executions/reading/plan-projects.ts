@@ -13,7 +13,7 @@ type ListingInput = {
   /** The start of the current configuration. A project that this configuration adds is counted from then on. */
   readonly begunMs?: number | undefined;
   readonly backfillMs: number;
-  /** The configured start of counting. This start replaces the time of the first list. */
+  /** The configured start of counting. The start replaces the time of the first list. */
   readonly countFromMs?: number | undefined;
   readonly isWanted: (project: string) => boolean;
   /** The maximum delay until an execution becomes visible. */

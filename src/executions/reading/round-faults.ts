@@ -45,7 +45,7 @@ export function createRoundFaults(signal: AbortSignal) {
     /** Reports whether an error concerns this round only: the server is reachable and accepts the credentials. */
     isOfRound: (error: unknown): boolean =>
       hasAnswered && error instanceof ApiError && error.kind !== 'unauthorized' && !signal.aborted,
-    /** Returns the error of a server that gave no response in this round; undefined if it responded, or no request was sent. */
+    /** Returns the error of a server that gave no response in this round. */
     silence: (): ApiError | undefined => (hasAnswered ? undefined : (all[0] ?? unasked[0])),
   };
 }

@@ -97,7 +97,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
 
 const nothing: Running = { executions: undefined, serverMs: undefined };
 
-/** How long projects are read one by one, before one request for all is tried again. */
+/** How long projects are read one by one. */
 const oneByOneForMs = 3_600_000;
 /** For an unknown release, the next try comes earlier. */
 const unknownForMs = 60_000;

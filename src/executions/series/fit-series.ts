@@ -39,13 +39,13 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
     return { jobs: refused.jobs, durations, room, limitedBy: refused.jobs + durations > 0 ? limitedBy : undefined };
   }
 
-  /** Returns jobs with a slot of this kind in the order of removal: deleted jobs first, then jobs with the oldest last run. */
+  /** Returns jobs with a slot of this kind: deleted jobs first, then those with the oldest last run. */
   function findOldest(kind: 'jobs' | 'durations'): JobFacts[] {
     const placed = [...jobs].filter(([key]) => slots.has(kind, key));
     return placed.map(([, job]) => job).sort((one, other) => toRank(one) - toRank(other));
   }
 
-  /** Returns the first owners that must lose their slots so that the others fit. */
+  /** Returns the owners that must lose their slots. */
   function takeOver<Owner>(kind: SlotKind, owners: readonly Owner[], toKey: (owner: Owner) => string): Owner[] {
     let over = slots.taken()[kind] - slots.room()[kind];
     return owners.filter((owner) => {

@@ -113,7 +113,7 @@ const ofEachPipeline: readonly Cost[] = [
   [families.pipelineErrors, cicdSeries.errors],
 ];
 
-/** The series of each project, three times: for runs without a job, for deleted jobs, and for jobs without a slot. */
+/** The series of each project for ad hoc runs, deleted jobs, and jobs without a slot. */
 const ofEachProject: readonly Cost[] = [
   [families.running, 2],
   [families.oldestStart, 2],

@@ -81,7 +81,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     if (unkept !== undefined) throw unkept;
   }
 
-  /** Publishes one call after the other, so that the newest rows are published last. */
+  /** Publishes one call at a time, so that the newest rows are last. */
   async function show(found: OpenRound, round: Round): Promise<void> {
     await underWay?.catch(() => undefined);
     underWay = publishAll(found, round).finally(() => {
