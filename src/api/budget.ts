@@ -12,7 +12,7 @@ type BudgetOptions = {
   readonly memory?: BudgetMemory | undefined;
 };
 
-/** The starts of recent requests and a pause that the server requested, as data that is kept when the budget is replaced. */
+/** The starts of recent requests and the requested pause, which a new budget takes over. */
 export type BudgetMemory = {
   readonly recent: { readonly atTicks: number; readonly lane: Lane }[];
   readonly started: Record<Lane, number>;

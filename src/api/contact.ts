@@ -40,7 +40,7 @@ export type Contact = {
 
 type Settings = { dialect: Dialect | 'auto'; apiVersion: number | 'auto' };
 
-/** The API version at the last contact with this address; a reload keeps it. */
+/** The API version at the last contact with the address, kept over a reload. */
 export type VersionMemory = { apiVersion?: number | undefined };
 
 /** Collects the facts about a server: its dialect, and the API version that both sides support. */

@@ -11,7 +11,7 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly path: Path;
   readonly query: readonly Query[];
   readonly since: number | Readonly<Record<Dialect, number>>;
-  /** A newer API version with more fields in the response. It is used if the server supports it. */
+  /** A newer API version with more fields in the response. The newer version is used if the server supports it. */
   readonly tellsMoreIn?: number;
   /** A query that is sent only to servers below an API version. */
   readonly oldQuery?: { readonly below: number; readonly query: string };
@@ -125,7 +125,7 @@ function isLostOnTheWay(segment: string): boolean {
   return /^\.{0,2}$/.test(segment);
 }
 
-/** Reports whether a name in a path has a character that servers of release 6 refuse even if it is encoded. */
+/** Reports whether a name has a character that servers of release 6 refuse in paths. */
 export function holdsOddName(path: string): boolean {
   return /%(2f|25|5c|3b)/i.test(path.split('?', 1)[0] ?? '');
 }

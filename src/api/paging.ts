@@ -131,7 +131,9 @@ function toCutMs(
 /** The approximate number of pages of the older part. After this number of requests, the windows that were read are contiguous. */
 const partPages = 6;
 
-/** Splits a window at a whole second, because some servers cut times. Returns one part if the split is outside. */
+/**
+ * Splits a window at a whole second, because some servers cut times. Returns the whole window if the split is outside of it.
+ */
 function cutAt(window: Window, atMs: number | undefined): readonly Window[] {
   const middleMs = toSecond(atMs ?? window.beginMs) * 1000;
   if (middleMs <= window.beginMs || middleMs > window.endMs) return [window];

@@ -19,7 +19,7 @@ export function toVerdict(
   return endpoint?.mayBeOff === true ? 'not_found' : 'failed';
 }
 
-/** Reports whether the server responded that an item, a project or an optional endpoint does not exist, which is no error. */
+/** Reports whether an item, a project or an optional endpoint does not exist, which is no error. */
 export function isAbsence(error: ApiError, endpoint: Pick<Endpoint<unknown>, 'name' | 'mayBeOff'>): boolean {
   const { kind, details } = error;
   if (kind !== 'not_found' || details.isOfService !== true) return false;

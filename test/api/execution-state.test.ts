@@ -63,8 +63,7 @@ describe('api/endpoints/execution-state', () => {
   });
 
   it('reads the words of newer servers, and ignores reasons without meaning', () => {
-    // In release 6, this is a step whose conditions were not met; in earlier releases, a failure for which a plugin gave no
-    // reason.
+    // In release 6, the conditions of the step were not met; earlier, a plugin gave no reason.
     const answer = {
       steps: [
         { stepctx: '1', executionState: 'SKIPPED', duration: -1, nodeStates: { web01: { executionState: 'SKIPPED' } } },
@@ -101,7 +100,7 @@ describe('api/endpoints/execution-state', () => {
     [{ resultCode: 0 }, 'odd', undefined],
     [{}, 'odd', undefined],
     [{ failureReason: 'LoginRefused: admin/hunter2' }, undefined, 'LoginRefused'],
-    // The server stopped this command: at a timeout, which may be of a referenced job, or at the size limit of the log.
+    // The server stopped the command at a timeout or at the size limit of the log.
     [{ failureReason: 'NonZeroResultCode', resultCode: 2_147_483_647 }, 'Result code was 2147483647', 'Interrupted'],
   ])('reads the reason of a command from its exit code: %j, %s', (meta, errorMessage, failureReason) => {
     const state = { executionState: 'FAILED', errorMessage, meta: { failureReason: 'Unknown', ...meta } };

@@ -4,7 +4,7 @@ import { fc } from '../support/property.ts';
 
 type Row = { readonly id: number; readonly endMs: number; readonly hidden: boolean };
 
-/** A list as a server has it: the newest end comes first, and the server cuts the list into pages before it hides rows. */
+/** A list as on a server, newest end first; pages are cut before rows are hidden. */
 function createList(rows: readonly Row[]) {
   const asked: PageRequest[] = [];
   let kept = [...rows];

@@ -8,9 +8,9 @@ import { ApiError, type ErrorKind } from '../../src/api/errors.ts';
 type Recording = { readonly name: string; readonly path: string; readonly status: number; readonly body: string };
 
 /**
- * Responses of a server of release 5.20.1 to the requests of the exporter. `exporter` has the rights that `acl` prints,
- * `nobody` has none; one of several equal refusals is kept. Stacks of threads and descriptions of plugins are removed, and only
- * the first plugins are kept.
+ * Responses of a server of release 5.20.1 to the requests of the exporter. `exporter` has the rights of `acl`, `nobody` has no
+ * rights; of equal refusals, one is kept. Stacks of threads and descriptions of plugins are removed, and only the first plugins
+ * are kept.
  */
 // This cast is safe: the file contains nothing else.
 const recordings = JSON.parse(

@@ -11,8 +11,8 @@ export class TooManyValues extends Error {
 }
 
 /**
- * Parses JSON in pieces, so that a large list does not block the event loop. The result equals that of `JSON.parse`. An object
- * or list with more members than any valid one is refused before it uses much memory.
+ * Parses JSON in pieces, so that a large list does not block the event loop. The result equals that of `JSON.parse`. Objects and
+ * lists with too many members are refused before they use much memory.
  */
 export async function parseInPieces(
   bytes: Buffer,

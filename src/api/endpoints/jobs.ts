@@ -99,9 +99,9 @@ export const jobInfo = defineEndpoint({
 });
 
 /**
- * API reference, "Jobs": the times at which a schedule starts its job. `time` is one number and one unit. The server lists all
- * times within `time` before it applies `max`. The times are absent while the job is off. From API 48 on, the times include
- * one-time runs, without a mark.
+ * API reference, "Jobs": the times at which a schedule starts its job. `time` is a number and a unit. The server lists all times
+ * within `time` before it applies `max`. The times are absent while the job is off. From API 48 on, the times include one-time
+ * runs, without a mark.
  */
 export const jobForecast = defineEndpoint({
   name: 'job-forecast',

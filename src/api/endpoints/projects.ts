@@ -46,10 +46,10 @@ export const projects = defineEndpoint({
   body,
 });
 
-/** `projects` with a field of API 47: one response shows for all projects whether they are enabled. */
+/** `projects` with a field of API 47: whether each project is enabled. */
 export const projectsWithModes = defineEndpoint({ ...projects, query: ['meta'], since: 47 });
 
-/** The same field for one project, since API 46. This request does not need the right to configure the project. */
+/** The same field for one project, since API 46. The request does not need the right to configure the project. */
 export const projectMeta = defineEndpoint({
   name: 'project-meta',
   path: 'project/{project}/meta',

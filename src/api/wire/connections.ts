@@ -27,7 +27,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
     // Connections stay open longer than usual poll intervals, so that the next poll can use the same connection.
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    // The exchange has its own limit instead of these timeouts.
+    // The exchange has its own time limit.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -42,7 +42,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
     uri: proxyUrl,
     requestTls: tlsOptions,
     proxyTunnel: origin.startsWith('https:'),
-    // This factory keeps options that are otherwise lost with a forwarding HTTP proxy.
+    // The factory keeps options that a forwarding HTTP proxy would lose.
     factory: (to, given: { connect?: buildConnector.connector }) => {
       const { connect } = given;
       return new Pool(to, {
