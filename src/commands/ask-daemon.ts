@@ -43,7 +43,10 @@ export async function askDaemon(question: Question): Promise<DaemonAnswer> {
   }
 }
 
-/** Returns the exporter to which a redirect leads. Undefined if the path changes, or if a password would be sent without TLS. */
+/**
+ * Returns the exporter to which a redirect leads. Returns undefined if the path changes, or a password would be sent without
+ * TLS.
+ */
 function toOwner(location: string, { url, login, path, leadsOn = true }: Question): Pick<Daemon, 'url'> | undefined {
   if (!leadsOn || !/^https?:/.test(location) || !location.endsWith(path)) return undefined;
   if (login !== undefined && url.startsWith('https:') && !location.startsWith('https:')) return undefined;

@@ -4,7 +4,7 @@ import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';
 import { describeScenario, planSimulation, type SimulationPlan, startSimulation } from './simulation.ts';
 
-/** Runs a simulated server and the daemon that watches it in one process. Leaves no files behind. */
+/** Runs a simulated server and its daemon in one process. Leaves no files behind. */
 export async function demo(context: CommandContext): Promise<number> {
   const asked = planSimulation(context, demoPort);
   // The configuration is checked before anything starts. The URL is a placeholder, because the port may not be known yet.

@@ -63,7 +63,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     selfTracing,
     ...(openShared === undefined ? {} : { openShared }),
   });
-  // This listener is the first, because it removes secrets.
+  // The first listener removes secrets.
   process.prependListener('uncaughtException', (error: unknown) => {
     log.error({ fault: explainFault(error) }, 'unexpected error, exiting');
     process.exit(exitCodes.failed);
@@ -121,7 +121,7 @@ function warnOfMetrics(log: Log, env: CommandContext['env']): void {
     log.warn({}, `metrics are not pushed, although OTEL_EXPORTER_OTLP_METRICS_ENDPOINT is set: ${fix}`);
 }
 
-/** Loads the SDK only if `OTEL_TRACES_EXPORTER` is set: it takes time and memory, and executions do not need it. */
+/** Loads the SDK only if `OTEL_TRACES_EXPORTER` is set, to save time and memory. */
 async function loadSelfTracing(
   { OTEL_TRACES_EXPORTER: wanted = '' }: CommandContext['env'],
   options: { version: string; log: Log },

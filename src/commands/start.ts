@@ -20,7 +20,7 @@ export async function start(): Promise<void> {
   noteReloadSignals();
   endOnFaults();
   keepHeapSmall();
-  // These calls come before other imports, because cached compiled code halves the time of a start.
+  // The calls come before other imports: cached compiled code halves the time of a start.
   refuseForeignModules((text) => process.stderr.write(text));
   const refused = keepCompiledCode(process.env);
   if (refused !== undefined) process.stderr.write(`${refused}\n`);
@@ -102,7 +102,7 @@ type CacheOwner = { userId: number };
 
 /**
  * Stores compiled code in the cache directory of the user, which halves the duration of a start. Returns why an existing
- * directory is not used; undefined if it is used, or if none can be created.
+ * directory is not used.
  */
 function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const userId = process.getuid?.();

@@ -55,7 +55,10 @@ const noteReload = (): void => {
   isReloadAsked = true;
 };
 
-/** Records a reload signal during the start. Without a listener, it would end the process, and systemd would not restart it. */
+/**
+ * Records a reload signal during the start. Without a listener, the signal would end the process, and systemd would not restart
+ * it.
+ */
 export function noteReloadSignals(): void {
   process.on('SIGHUP', noteReload);
 }

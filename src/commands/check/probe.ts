@@ -10,7 +10,7 @@ import type { ServerConfig } from '../../config/config.ts';
 import { connectServer, openTransport } from '../../daemon/connect.ts';
 import { systemClock } from '../../domain/system-clock.ts';
 
-/** One line of the report: one request, or one request for each of a few projects. */
+/** One line of the report, for a request or for requests by project. */
 export type Probe = {
   readonly name: string;
   readonly reads: readonly Endpoint<unknown>[];

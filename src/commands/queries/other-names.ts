@@ -6,7 +6,7 @@ export type Counterpart =
       readonly matcher?: string;
       /** Puts an expression around the selector. A query with such an expression cannot have ranges. */
       readonly around?: (selector: string) => string;
-      /** The equivalent is valid only inside this aggregation and with this matcher, which is removed. */
+      /** The equivalent is valid only inside this aggregation; the matcher is removed. */
       readonly only?: { readonly aggregation: string; readonly matcher: string };
       readonly note?: string;
     }

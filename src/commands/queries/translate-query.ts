@@ -1,10 +1,12 @@
 import { parser } from '@prometheus-io/lezer-promql';
 import { type Counterpart, findCounterpart, goneLabels, labelNames } from './other-names.ts';
 
-/** A query with the names of this exporter, or the reason why there is none. */
+/** A query with the names of this exporter, or the reason why no such query exists. */
 export type Translation = { readonly query: string } | { readonly because: string };
 
-/** Rewrites a query with metrics of another exporter; undefined if it has none. With `isSelector`, it stays a selector. */
+/**
+ * Rewrites a query with metrics of another exporter; undefined for other queries. With `isSelector`, the query stays a selector.
+ */
 export function translateQuery(query: string, isSelector = false): Translation | undefined {
   if (!/\brundeck_/.test(query)) return undefined;
   const readable = fillVariables(query);
