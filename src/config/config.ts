@@ -15,7 +15,7 @@ export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> &
   readonly webConfig: WebConfig | undefined;
 };
 
-/** The settings that a reload does not change, for parts that are built once, such as the HTTP server. */
+/** The settings that a reload does not change. */
 export type FixedConfig = {
   readonly web: Pick<Config['web'], FixedName<'web'>>;
   readonly log: Pick<Config['log'], FixedName<'log'>>;

@@ -63,7 +63,7 @@ export function parseArguments(
       const meant = `${dashes}${findByKey(options.collectors, key)?.flag}`;
       const { message, hint } = explainUnknownFlag(typed, known.keys());
       problems.add(quoteFlag(typed), message, known.has(meant) ? `did you mean ${meant}?` : hint);
-      // The next word is probably the value of the unknown flag and may be a secret, so it must not be reported.
+      // The next word may be a secret, the value of the unknown flag, so it is not reported.
       const next = waiting[0];
       if (attached === undefined && next !== undefined && !isFlag(next) && !commands.some(({ name }) => name === next))
         waiting.shift();

@@ -108,7 +108,7 @@ function checkTlsRules(settings: TlsSettings, { placeOf, complaints }: About): v
 function toTlsWords(settings: TlsSettings): Omit<WebTls, 'cert' | 'key' | 'clientCa'> {
   const { clientAuthType, clientAllowedSans, minVersion, maxVersion } = settings;
   const named = (settings.cipherSuites ?? []).map((name) => cipherSuites[name]);
-  // The cipher suites of TLS 1.3 cannot be chosen (as in Go). These cipher suites are always enabled.
+  // The cipher suites of TLS 1.3 cannot be chosen (as in Go). The cipher suites of TLS 1.3 are always enabled.
   const older = named.filter((name) => !name.startsWith('TLS_'));
   const wanted = (settings.curvePreferences ?? []).map((name) => curves[name]);
   return {

@@ -40,7 +40,7 @@ export const bucketBounds: ValueType<readonly number[], 'plain'> = plain(
     ),
 );
 
-/** A list of maps. A map with optional fields needs at least one of them. The `unique` fields identify a map. */
+/** A list of maps. A map with optional fields needs at least one field. The `unique` fields identify a map. */
 export function mapList<const S extends z.core.$ZodLooseShape>(
   shape: S,
   about: { takes: string; example: string; unique: readonly (keyof S & string)[] },

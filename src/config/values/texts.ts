@@ -8,7 +8,7 @@ export function path(example: string): ValueType<string, 'plain'> {
 
 export const pemFile = path('/etc/ssl/private/automation.pem');
 
-/** The path of a file with a secret. The setting is the `Secret`. */
+/** The path of a file with a secret. The value of the setting is a `Secret`. */
 export const secretFile = toSecretFile('/run/secrets/automation-token');
 
 /** A password is sent in the body of a form, which permits more characters than a header. */
