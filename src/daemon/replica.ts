@@ -177,7 +177,7 @@ function createUnits(options: UnitsOptions) {
   };
 }
 
-/** Counters of this process. These counters stay when the owner of a server changes. */
+/** Counters of this process. The counters stay when the owner of a server changes. */
 const ofProcess = new Set(['automation_exporter_lease_takeovers_total']);
 
 type Unit = { readonly watching: Watching; readonly shut: () => void };

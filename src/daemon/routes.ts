@@ -44,7 +44,7 @@ import { hintAtName } from './pages/similar-names.ts';
 import type { Traces } from './trace-pipeline.ts';
 import type { WebAccess } from './web-access.ts';
 
-/** The parts of the daemon that routes need. These parts are read for each request, because a reload changes them. */
+/** The parts of the daemon that routes need. Routes read these parts for each request, because a reload changes them. */
 type Served = {
   readonly fixed: FixedConfig;
   readonly version: string;
@@ -97,6 +97,7 @@ export async function createDaemonServer(served: Served): Promise<DaemonServer> 
   };
 }
 
+// The parser of YAML is loaded only with a web configuration.
 async function loadWebAccess({ current, log, clock, readFile }: Served): Promise<WebAccess | undefined> {
   const config = current();
   if (config.webConfig === undefined) return undefined;

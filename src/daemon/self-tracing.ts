@@ -12,7 +12,7 @@ import type { PollKey } from '../schedule/outcome.ts';
 import type { Poll } from '../schedule/poll.ts';
 import type { Post } from '../tracing/deliver/post.ts';
 
-/** Spans of the exporter's own work. These spans never contain an address or a secret. */
+/** Spans of the exporter's own work. Spans never contain addresses or secrets. */
 export type SelfTracing = ReturnType<typeof startSelfTracing>;
 
 type SelfTracingOptions = { readonly version: string; readonly log: Log };

@@ -150,7 +150,7 @@ function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
 }
 
-/** The reading of a collector that is enabled without the collector executions, which it needs. */
+/** The reading of a collector that needs the disabled collector `executions`. */
 function needsExecutions({ publisher }: PlannedPoll): Reading {
   const message = 'the collector executions, which it needs, is off';
   return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };

@@ -57,7 +57,7 @@ export type WatchedServer = {
   readonly ended: () => readonly EndedStatus[];
   /** Explains the last decision about each watched job with this path or id. */
   readonly why: ExpectedRuns['why'];
-  /** Explains why a job of a project may not be watched: the server does not respond, or does not show it to the credentials. */
+  /** Explains why a job of a project may not be watched. */
   readonly unseen: (project: string) => string | undefined;
   /** The scheduled jobs and their expected runs, for pages; undefined if the collector is off. */
   readonly expected: Pick<ExpectedRuns, 'scheduled' | 'schedule' | 'outlook'> | undefined;
@@ -65,7 +65,7 @@ export type WatchedServer = {
   readonly job: (path: string) => ShownJob | undefined;
   /** Explains a job without a watched schedule by its runs; undefined if nothing is known about the job. */
   readonly unscheduled: (path: string) => WhyOfJob | undefined;
-  /** Returns the current path of the job that had this path; undefined if a job has this path now, or no such job is known. */
+  /** Returns the current path of a job by its former path; undefined if a job has the path now. */
   readonly movedTo: (path: string) => string | undefined;
   /** The journal of changes; undefined if the collector is off. */
   readonly changes: Pick<Changes, 'list' | 'dropped'> | undefined;

@@ -92,7 +92,7 @@ describe('daemon/connect', () => {
       expect(server.asked.map(({ headers }) => headers[header])).toEqual(
         ['first', 'first', 'first', 'second'].map((secret) => scheme + secret),
       );
-      // The log hides both secrets, so it needs them before the client sends them.
+      // The log needs both secrets, to hide them, before the client sends them.
       expect(secrets).toEqual(['first', 'second']);
     },
   );

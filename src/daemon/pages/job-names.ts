@@ -48,7 +48,7 @@ export function createJobNames({ executions, expected, changes }: Known) {
     return findRename(subject, changesOfJobs.slice(0, index));
   }
 
-  /** Returns the current path of the job that had this path; undefined if a job has this path now, or no such job is known. */
+  /** Returns the current path of a job by its former path; undefined if a job has the path now. */
   function movedTo(path: string): string | undefined {
     if (listedAt(path) !== undefined) return undefined;
     const id = ranAs(path);
@@ -59,7 +59,7 @@ export function createJobNames({ executions, expected, changes }: Known) {
   return {
     idOf: (path: string): string | undefined => listedAt(path) ?? ranAs(path),
     movedTo,
-    /** Explains the last decision about each watched job with this id, or with this path now or formerly. */
+    /** Explains the last decision about watched jobs, by id, present or former path. */
     why: (job: string): readonly Why[] => {
       const path = movedTo(job);
       const told = expected?.why(path ?? job) ?? [];
