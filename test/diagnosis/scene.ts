@@ -160,6 +160,7 @@ export function createScene({ settings = {}, token, ...options }: Options = {}) 
     minutes: async (count: number, act: () => void = () => undefined): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute(act);
     },
+    /** Lets no change be stored, as on a full disk. */
     fill: (isFullNow: boolean, act?: () => void): void => {
       isFull = isFullNow;
       meanwhile =

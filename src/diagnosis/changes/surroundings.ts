@@ -123,7 +123,7 @@ function mayLetIn({ kind, project, subject }: Change, job: WatchedJob, { paths, 
   return keys.length === 0 || keys.includes(subject) || project === job.project;
 }
 
-/** The paths of a job and the jobs that it runs, and the keys that they name. */
+/** The paths of a job and of the jobs in its steps, and their keys. */
 type Access = { readonly paths: readonly string[]; readonly keys: readonly string[] };
 
 function toLines(text = ''): readonly string[] {

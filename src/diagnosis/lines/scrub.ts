@@ -244,7 +244,6 @@ const rules: readonly Rule[] = [
     ),
     keep: after,
   },
-  // This pattern finds long random words.
   { pattern: /[\w+/=-]{32,}/g, keep: (found) => (isRandom(found) ? removedMark : found) },
 ];
 

@@ -49,7 +49,7 @@ export function recount(cause: CommonCause, results: Iterable<JobResult>, nowMs:
   return { ...cause, failed: failed.length, covered, succeeded: succeeded.length, spared };
 }
 
-/** Reports whether a cause lasts: a job with it failed in the last minutes, and most jobs with it still fail. */
+/** Reports whether a cause lasts: one of its jobs failed lately, and most of its jobs still fail. */
 export function isLasting(cause: Factor, results: Iterable<JobResult>, nowMs: number): boolean {
   let failed = 0;
   let succeeded = 0;
@@ -122,7 +122,7 @@ function rank({ kind }: Factor): number {
   return factorKinds.indexOf(kind);
 }
 
-/** Returns the smallest probability that a factor can reach: if all jobs with it failed, or all failed jobs have it. */
+/** Returns the smallest probability that a factor can reach. */
 function toLeast({ failed, succeeded, having }: Pick<Table, 'failed' | 'succeeded'> & { having: number }): number {
   const covered = Math.min(failed, having);
   return toProbability({ failed, succeeded, covered, spared: having - covered });

@@ -50,7 +50,7 @@ type Found = Omit<Change, 'afterMs' | 'beforeMs'> & Partial<Change>;
 type Translate = (difference: Difference, about: About) => readonly Found[];
 
 const unlisted = 'no longer listed';
-/** It could not be read for a while, or was deleted and imported again. */
+/** The job could not be read for a while, or was deleted and imported again. */
 const relisted = 'listed again';
 
 function toJobChanges({ id, before, after, changed, afterMs }: Difference, about: About): readonly Found[] {

@@ -72,7 +72,7 @@ function scopeOf({ kind, project, subject }: Change, failure: Failure): Scope | 
   return project === failure.project && kind === 'project' ? 'project' : undefined;
 }
 
-/** The kinds of changes that cause each class, and the scope that they need. */
+/** The kinds of changes that cause each class, with the necessary scope. */
 const causes: Readonly<Partial<Record<FailureClass, Readonly<Partial<Record<ChangeKind, readonly Scope[]>>>>>> = {
   access: { key: ['job', 'project'] },
   target: { node: ['node'], member: ['server'] },
