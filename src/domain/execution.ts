@@ -39,7 +39,7 @@ export type Execution = {
   readonly job: ExecutionJob | undefined;
   /** Reported by release 6. True if only a job can have started the run (releases up to 5). */
   readonly isJobDeleted: boolean;
-  /** The trigger: `user`, `scheduled`, `user-scheduled` for one-time runs, or the word of a plugin. */
+  /** The trigger: `user`, `scheduled`, `user-scheduled` (one-time runs), or the word of a plugin. */
   readonly type: string | undefined;
   /** The number of nodes without a failed step. */
   readonly succeededNodes: number;

@@ -1,8 +1,8 @@
 import type { Execution, ExecutionStatus, Finished, JobNames } from './execution.ts';
 
 /**
- * The classes of failed executions: for example a node that was not reached, refused access, a wrong definition, the server
- * itself, a person, a limit, or the command. `unread`: the reason could not be read.
+ * The classes of failed executions, by the cause: a node, access, the definition, the server, a person, a limit, or the command.
+ * `unread`: the reason could not be read.
  */
 const failureClasses = [
   'target',
@@ -85,7 +85,7 @@ const classByReason = new Map<string, FailureClass>(
   ),
 );
 
-/** The words for a failed step whose cause is below it; these words have no class. */
+/** The words without a class, for a failed step whose cause is a step below. */
 const wordsOfOuterSteps: readonly string[] = ['JobFailed', 'NodeDispatchFailure'];
 
 /** Reports whether servers use this word for a reason. Plugins use any text. */
@@ -110,7 +110,7 @@ export type FirstCause = {
 export type Seen = {
   readonly fingerprint: string;
   readonly firstMs: number;
-  /** The number of these failures, including this one. */
+  /** The number of failures with the same lines. */
   readonly count: number;
   /** The end of the previous failure; undefined if this failure is the first. */
   readonly beforeMs?: number | undefined;
@@ -165,8 +165,8 @@ export function toShown(text: string): string {
 type Place = Pick<FirstCause, 'node' | 'context'>;
 
 /**
- * Reports whether a line belongs to a step on its node. In a log, the error handler of step 2 is `2e`; the state of the step,
- * with its exit code, is that of its handler. Some logs do not contain parameters: `2@node=db03/1` is `2/1`.
+ * Reports whether a line belongs to a step on its node. In a log, the error handler of step 2 is `2e`; the state of the step is
+ * that of the handler. Some logs do not contain parameters: `2@node=db03/1` is `2/1`.
  */
 export function isOfStep(line: Pick<LogLine, 'node' | 'context'>, { node, context }: Place): boolean {
   if (context === undefined || line.context === undefined) return false;
@@ -193,7 +193,7 @@ export type Surroundings = {
   readonly keysOf: (jobId: string) => readonly string[];
   /** Returns the number of nodes of a project; undefined if they were not read. */
   readonly nodeCountOf: (project: string) => number | undefined;
-  /** Returns when a node disappeared from the inventory of a project; undefined if it is in the inventory, or never was. */
+  /** Returns when a node disappeared from the inventory of a project, if it did. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;
   /**
    * Returns until when no change is known that may let a refused job log in; undefined after such a change, or without all keys.

@@ -121,7 +121,7 @@ function toJsonForms(secret: string): string[] {
   return forms;
 }
 
-/** Returns JSON in which all characters that are special in HTML are escaped, as some servers write it. */
+/** Returns JSON with all characters escaped that are special in HTML. */
 function toCautiousJson(secret: string): string {
   return JSON.stringify(secret)
     .slice(1, -1)

@@ -35,7 +35,7 @@ export type StepState = Progress & {
   readonly isNodeStep: boolean;
   readonly nodes: readonly NodeState[];
   readonly workflow: readonly StepState[] | undefined;
-  /** The runs of a job reference, one for each node, each with its own workflow, in addition to the common `workflow`. */
+  /** The runs of a job reference, each with a node and a workflow. */
   readonly perNode: readonly StepState[];
 };
 

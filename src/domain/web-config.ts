@@ -18,7 +18,7 @@ export type WebTls = {
   readonly key: Secret;
   readonly clientCa: string | undefined;
   readonly clientAuth: ClientAuth;
-  /** A client's certificate needs one of these names. An empty list allows every certificate. */
+  /** The allowed names in certificates of clients. An empty list allows every certificate. */
   readonly allowedSans: readonly string[];
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;

@@ -255,7 +255,7 @@ function findRhythm(drift: Lists): Rhythm {
 }
 
 const fourWeeks = 28 * 1440;
-/** Chi-square exceeds these values in one of a thousand cases, for 1 to 6 degrees of freedom. */
+/** The limits of chi-square at 0.1 %, for 1 to 6 degrees of freedom. */
 const chiSquares = [10.83, 13.82, 16.27, 18.47, 20.52, 22.46];
 
 /** The inverse of the normal distribution (Acklam's approximation, exact to nine digits). */
