@@ -129,7 +129,7 @@ function lookForRisks(
 export type WindowsAhead = {
   readonly nowMs: number;
   readonly windows: readonly QuietWindow[];
-  /** The reason why the server is passive, in which case it starts no scheduled job; undefined while it is active. */
+  /** The reason why the server is passive; undefined while it is active. */
   readonly passive: Blocker | undefined;
   readonly running: readonly RunGoingOn[];
   /** Projects whose running executions cannot be read, or are not known at the moment. */

@@ -76,7 +76,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options) {
     waiting,
     /** Returns how long the given number of requests takes, including the pauses between them. */
     toDurationMs: share.toDurationMs,
-    /** Requests the schedules that are due, one after the other. Returns true if any request was answered. */
+    /** Requests the due schedules one by one. Returns true if any request was answered. */
     read: async (api: Api, signal: AbortSignal) => {
       const limit = { signal, untilTicks: clock.ticks() + everyMs * maxOfInterval, requests: maxRequests };
       const done = new Set<string>();
@@ -157,8 +157,8 @@ type DueJob = { readonly job: WatchedJob; readonly rank: number };
 const ranks = { changed: 0, waiting: 1, unknown: 2, soon: 3, due: 4, refused: 5 } as const;
 
 /**
- * Sorts the jobs whose schedules are requested: changed jobs, jobs with an undecided missed run, unknown jobs, jobs whose known
- * times end soon, then other due jobs. Jobs whose requests failed come last, so that they do not delay others.
+ * Sorts the jobs for requests: changed, undecided, unknown, soon ending, and other jobs. Jobs whose requests failed come last,
+ * so that they do not delay others.
  */
 function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly DueJob[] {
   const due: DueJob[] = [];

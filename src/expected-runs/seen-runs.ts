@@ -56,8 +56,8 @@ function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
 }
 
 /**
- * Tracks the time up to which all runs of a project are known. A run that started before a list of running executions
- * is in this list, or had ended before it. When all ends up to the list are read, all runs before it are known.
+ * Tracks the time up to which all runs of a project are known. A run that started before a list of running executions is in the
+ * list or has ended. When all ends up to the list are read, all runs before it are known.
  */
 export function createClearTimes() {
   const clear = new Map<string, number>();

@@ -20,7 +20,7 @@ export type SourceNotes = {
   readonly all: () => Sources;
   /** Returns the server time according to its responses. */
   readonly serverNowMs: () => number;
-  /** Returns the server time of the last response of the server or of a member. This time is kept across restarts. */
+  /** Returns the server time of the last response of the server or of a member. The time is kept over restarts. */
   readonly lastAnswerMs: (member?: string) => number | undefined;
   readonly clocks: Pick<Clocks, 'aheadMs' | 'behindMs'>;
   /** Inserts stored readings before the readings since the start. */

@@ -273,7 +273,7 @@ describe('expected-runs', () => {
     ]);
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
     expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
-      // These are the runs from the first minute to the last start.
+      // The runs from the first minute to the last start.
       `automation_schedule_delay_seconds_count{project="pay"} ${(29 + 30) * 6}`,
     ]);
   });

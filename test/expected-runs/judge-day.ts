@@ -177,6 +177,7 @@ function isUnconfirmed({ day, job, asked }: About, atMs: number): boolean {
   return !isEditTold && preventedMs > toKnownMs(job) / 2;
 }
 
+/** A change of the job's switch that no reading showed. */
 function isUnseen({ day, job: { off } }: About, time: number): boolean {
   return [day.down, day.absence].some((span) => {
     const unread = span && { fromMs: span.fromMs - listMs, untilMs: span.untilMs + listMs };

@@ -164,7 +164,7 @@ export function createScene({
     quickly: async (hours: number): Promise<void> => {
       for (let left = hours * 2; left > 0; left -= 1) await minute(1_800_000);
     },
-    /** Polls this many times at this interval, for tests of months. */
+    /** Polls a number of times at an interval, for tests of months. */
     polls: async (count: number, apartMs: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute(apartMs);
     },

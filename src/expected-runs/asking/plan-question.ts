@@ -19,9 +19,9 @@ export type Situation = {
 };
 
 /**
- * Plans the next request about a schedule; undefined if no request is needed. The server has all times of a span in
- * memory, so spans start small and grow if they had few times. A long span comes after the next start and the hour
- * after it, because the schedule may have been edited. This hour is also enough to confirm times.
+ * Plans the next request about a schedule; undefined if no request is needed. Spans start small and grow, because the server has
+ * all times of a span in memory. A long span comes after the next start and the hour after it, because the schedule may have
+ * been edited. The hour is also enough to confirm times.
  */
 export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {
   const { nowMs, hasForecast, maxSpanMs, isNextSure, isListDue, isUnedited, isConfirming } = situation;
@@ -100,6 +100,7 @@ const maxGrowth = 27;
 const fewTimes = 1.9;
 /** For a schedule that starts every second, this span has 3,660 times. */
 const maxUnsureMs = hourMs + minuteMs;
+/** A response of this age is still valid if the list shows no edit. */
 const freshMs = 30 * minuteMs;
 const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;

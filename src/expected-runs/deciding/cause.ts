@@ -108,7 +108,7 @@ export function isOffSince(period: OffPeriod, expectedMs: number, marginMs: numb
   return isBetween || (sinceMs <= expectedMs && expectedMs - sinceMs < marginMs);
 }
 
-/** Reports whether the job may have been off at a time, because it was switched off during a long absence of the exporter. */
+/** Reports whether the job may have been switched off during an absence of the exporter. */
 export function mayBeOff(period: OffPeriod, expectedMs: number): boolean {
   const { lastOnMs = Infinity, seenAtMs } = period;
   return isUndated(period) && lastOnMs < expectedMs && expectedMs < seenAtMs;
@@ -220,7 +220,7 @@ function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'clock', facts: [{ fact, atMs: undone.fromMs, source: 'system-info' }] };
 }
 
-/** Returns the readings of the member that runs a job, if it is polled directly; otherwise the readings of the common address. */
+/** Returns the readings of the member of a job, or of the common address. */
 export function ofOwner(sources: Sources, key: (uuid?: string) => string, ownerUuid: string | undefined): Timeline {
   const own = ownerUuid === undefined ? [] : timelineOf(sources, key(ownerUuid));
   return own.length > 0 ? own : timelineOf(sources, key());

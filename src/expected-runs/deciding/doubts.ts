@@ -3,7 +3,7 @@ import type { MissReason, WatchedJob } from './watched-job.ts';
 /** The request about a job that must be answered before one of its missed runs is decided. */
 export type Doubt = 'runs' | 'definition' | 'past';
 
-/** Returns the request that must be answered before a run counts as missed for this reason; undefined if none is needed. */
+/** Returns the request that must be answered before a run counts as missed for a reason. */
 export function findDoubt(job: WatchedJob, reason: MissReason, atMs: number): Doubt | undefined {
   if (job.goneAtMs !== undefined) return undefined;
   if (reason === 'overlap') return isDefinitionKnown(job, atMs) ? undefined : 'definition';

@@ -14,7 +14,7 @@ export type HourAhead = {
   readonly startMs: number;
   readonly starts: number;
   readonly most: number;
-  /** The first time with more runs than threads, and the jobs that run at this time; absent if there are always enough threads. */
+  /** The first time with more runs than threads, and its jobs. */
   readonly exceeded:
     | { readonly atMs: number; readonly jobs: readonly JobNames[]; readonly jobCount: number }
     | undefined;
@@ -30,7 +30,7 @@ export type PlannedAhead = {
   readonly crowds: readonly Crowd[];
 };
 
-/** A span from the first to the last start without a free thread; with an owner, only on this member of a cluster. */
+/** A span from the first to the last start without a free thread, perhaps on one member. */
 export type Crowd = { readonly fromMs: number; readonly toMs: number; readonly ownerUuid?: string };
 
 /** Merges the plan of a cluster with the plans of its members, because each member has its own threads. */
@@ -59,7 +59,7 @@ type AheadInput = {
 
 /**
  * Plans the next 24 hours: starts, concurrent runs and collisions. Only the starts of one hour and the runs in progress are in
- * memory, because a day may have hundreds of thousands of starts.
+ * memory.
  */
 export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   const { startsWithin, underWay, fromMs, threads, pause = noPause } = input;

@@ -15,7 +15,7 @@ import type { WatchedJob } from './watched-job.ts';
  */
 type Leap = Span;
 
-/** A change of a clock: the time that it would show without the step, and the time that it shows. */
+/** A step of a clock: the time without the step, and the shown time. */
 export type ClockStep = { readonly fromMs: number; readonly toMs: number };
 
 /** Records a clock step. Without a name, any clock may have been set during an absence. */
@@ -41,7 +41,7 @@ export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: st
   ].slice(-maxLeaps);
 }
 
-/** Reports whether runs cannot be matched with times in this window, because a clock skipped part of it. */
+/** Reports whether a clock skipped a part of a window, so that runs have no certain times. */
 export function isLeaptOver(sources: Sources, { fromMs, throughMs }: Omit<Span, 'value'>): boolean {
   const isOver = (leap: Leap): boolean => leap.fromMs <= throughMs && leap.throughMs >= fromMs;
   return leapsOf(sources).some((leap) => (isLeapt(leap.value) || leap.value === 'lived') && isOver(leap));
@@ -73,8 +73,8 @@ function onlyMember(sources: Sources): string | undefined {
 }
 
 /**
- * After the clock was set back, withdraws requests and decisions for times that are in the future again. Skipped times are
- * decided again; times that the clock had shown stay decided.
+ * After the clock was set back, withdraws decisions about future times. Skipped times are decided again; times that the clock
+ * had shown stay decided.
  */
 export function takeBack(job: WatchedJob, { nowMs, aheadMs = 0, sources }: Now): WatchedJob {
   const undone = findUndone(sources, nowMs);

@@ -140,7 +140,7 @@ function toPeriodMs(timetable: Timetable): number | undefined {
 /** The period of each timetable. The period is cached, because each page needs many. */
 const periods = new WeakMap<Timetable, { readonly ms: number | undefined }>();
 
-/** Reports whether the times up to a given time are known: they are listed, or they repeat. */
+/** Reports whether the times up to a given time are listed, or repeat. */
 export function isTimedUntil(timetable: Timetable | undefined, toMs: number): boolean {
   if (timetable === undefined || toMs > toKnownMs(timetable)) return false;
   return toMs <= timetable.untilMs || toPeriodMs(timetable) !== undefined;

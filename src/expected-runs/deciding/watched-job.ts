@@ -97,8 +97,8 @@ export type SeenRun = {
   readonly startedAtMs: number;
   readonly endedAtMs?: number;
   /**
-   * `scheduled`: may match an expected time; `missed`: the server's own record of a missed run; `waiting`: the wait before a
-   * one-time run, which the server counts as a run.
+   * `scheduled`: may match an expected time; `missed`: the server's own record of a missed run; `waiting`: a one-time run that
+   * waits.
    */
   readonly kind: 'scheduled' | 'missed' | 'waiting' | 'other';
 };
@@ -137,7 +137,7 @@ export type Verdict = { readonly expectedMs: number } & (
         | 'unconfirmed'
         | 'hidden'
         | 'unasked';
-      /** The number of times in this hour with this verdict; absent if it is 1. */
+      /** The number of times in the hour with the verdict, if not 1. */
       readonly count?: number;
     }
 );

@@ -32,7 +32,7 @@ export type RunsAtRisk = {
   readonly reasons: readonly RiskReason[];
   /** The project, node, member or job with the worst trouble. */
   readonly subject: string;
-  /** True if the next run of the job is one of these runs. */
+  /** True if the next run of the job is at risk. */
   readonly isNext: boolean;
 };
 

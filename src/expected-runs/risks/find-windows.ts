@@ -34,7 +34,7 @@ type WindowsInput = WindowWish & {
   readonly nowMs: number;
 };
 
-/** The runs of one job that a window affects: runs that start in the window, and runs in progress. */
+/** The runs of one job that a window affects. */
 export type Touched = { readonly job: JobNames; readonly isCritical: boolean; readonly count: number };
 
 export type QuietWindow = {

@@ -63,7 +63,7 @@ function addFailure(before: FailingNode | undefined, node: string, { project = '
   };
 }
 
-/** Returns the nodes whose failures began up to this time. After later failures, a success may still be unread. */
+/** Returns the nodes whose failures began up to this time. The success after a recent failure may not have been read yet. */
 export function listSettled(nodes: FailingNodes, throughMs: number): FailingNodes {
   return new Map([...nodes].filter(([, { sinceMs }]) => sinceMs <= throughMs));
 }
@@ -72,8 +72,8 @@ const maxJobs = 10;
 const quietMs = 8 * 86_400_000;
 
 /**
- * Returns the jobs that prove that a node fails everywhere: several jobs failed on it, and none has succeeded since. A job
- * that failed while others succeeded on the node is no proof; `failsSinceMs` is the end of its first failure in a row.
+ * Returns the jobs that prove that a node fails: several failed jobs, without a later success. A job that failed while others
+ * succeeded on the node is no proof; `failsSinceMs` is the end of its first failure in a row.
  */
 export function findWitnesses(
   { jobs, sinceMs }: FailingNode,

@@ -35,7 +35,7 @@ export type Risk = {
   readonly text: string;
   /** The start of the trouble, if it is known and before the run. */
   readonly sinceMs: number | undefined;
-  /** The facts that prove the trouble, and the execution that they name. */
+  /** The facts that prove the trouble, perhaps with an execution. */
   readonly evidence: string;
   readonly executionId?: number | undefined;
 };
@@ -135,7 +135,7 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble)
   });
 }
 
-/** Counts all jobs with the same child job or refused key as one job, because the child or the key may be the cause. */
+/** Counts all jobs with the same child job or refused key as one job. */
 function countIndependent(paths: readonly string[], { factsOf, surroundings }: Trouble): number {
   const seen = new Set<string>();
   return paths.filter((path) => {
@@ -151,7 +151,7 @@ function countIndependent(paths: readonly string[], { factsOf, surroundings }: T
   }).length;
 }
 
-/** Returns the nodes on which several jobs failed and none has succeeded since, with these jobs. */
+/** Returns the nodes on which several jobs failed without a later success, with the jobs. */
 export function findFailingNodes({ nodes, factsOf }: Pick<Trouble, 'nodes' | 'factsOf'>): FailingJobs {
   const found = [...nodes].map(([node, failing]) => [node, findWitnesses(failing, toFailsSince(factsOf))] as const);
   return new Map(found.filter(([, jobs]) => jobs.length > 0));
@@ -190,7 +190,7 @@ function findFailing({ path, facts }: Trouble): readonly Risk[] {
   return [{ reason: 'job_failing', subject: path, text: `${path} fails every time`, ...failing }];
 }
 
-/** Returns a risk if a job that this job runs as a step fails on its own, and this job has not succeeded since. */
+/** Returns a risk if a child job fails on its own, without a later success of its parent job. */
 function findFailingChildren({ id }: WatchedJob, { facts, factsOf, surroundings }: Trouble): readonly Risk[] {
   return (surroundings?.childrenOf(id) ?? []).flatMap(({ project, group, name }): Risk[] => {
     const ofChild = factsOf(project, group, name);

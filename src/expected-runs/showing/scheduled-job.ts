@@ -8,7 +8,7 @@ export type ScheduledJob = Pick<WatchedJob, 'id' | 'project' | 'group' | 'name' 
   readonly server: string;
   readonly nowMs: number;
   readonly nextMs: number | undefined;
-  /** The time until which no start is expected; undefined if it is unknown, or if a start is expected. */
+  /** The time until which no start is expected, if known. */
   readonly quietUntilMs: number | undefined;
   /** The findings that prevent the schedule from starting the job now. */
   readonly blockers: readonly Blocker[];

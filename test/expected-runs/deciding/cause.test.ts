@@ -210,7 +210,7 @@ describe('expected-runs/deciding/cause', () => {
     expect(job).toMatchObject({ lastMissedMs, verdicts: mostKept, misses: [{ timesMs: [miss.expectedMs] }] });
   });
 
-  it('is orphaned after three minutes in which only the other members have been read, even if the owner is never read again', () => {
+  it('is orphaned after three minutes with readings of other members only', () => {
     const member = every15s(() => 'answered', [-1800, -60]);
     const own = every15s(() => 'active', [-1800, -60]);
     const others = every15s(() => 'answered', [-1800, 720]);

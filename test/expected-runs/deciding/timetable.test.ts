@@ -116,7 +116,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 0, 600_000)).toEqual({ fromMs: 3_595_000, throughMs: 3_899_999 });
   });
 
-  it('treats an unexpected next time as a sign of another schedule, whose times replace all later times, even if this time is soon', () => {
+  it('replaces all later times after an unexpected next time', () => {
     // The job starts every ten seconds from 1000 on.
     const before = joinAnswer(undefined, answer(0, 2000, tens(1000, 100)), join).timetable;
     const isNext = (seconds: number) => joinAnswer(before, answer(900, seconds, [seconds * 1000]), join).agreement;
