@@ -6,8 +6,8 @@ export function toExecutionAddress(server: string, id: number): string {
 }
 
 /**
- * Returns the path of the page of a job, whose own path is `{project}/{group}/{name}`. Browsers remove quoted segments
- * `.` and `..`, so a path with them becomes one segment.
+ * Returns the path of the page of a job, whose own path is `{project}/{group}/{name}`. A path with a segment `.` or `..` becomes
+ * one segment, because browsers remove such segments.
  */
 export function toJobAddress(server: string, path: string): string {
   const names = /(?:^|\/)\.\.?(?:\/|$)/.test(path) ? [path] : path.split('/');

@@ -8,8 +8,8 @@ import { renderPage } from './page.ts';
 type OwnerOptions = { readonly servers: () => readonly string[]; readonly watcherOf: (server: string) => Watcher };
 
 /**
- * Redirects requests about a server to the exporter that watches it, or responds with a page that names this exporter.
- * This route must come before all pages.
+ * Redirects requests about a server to the exporter that watches it, or names this exporter. The route must come before all
+ * pages.
  */
 export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   const router = createRoutes();
@@ -38,7 +38,7 @@ const pagesOfServer = [
   '/windows/:server',
   '/skipped/:server',
 ];
-/** The pages that are about one server if only one server is configured, or if the URL names a server. */
+/** The pages that may be about one server. */
 const lists = ['/executions', '/jobs', '/schedule', '/changes', '/api/changes', '/tonight', '/api/tonight'];
 
 function toServer({ params, query, path }: Request, servers: readonly string[]): string | undefined {

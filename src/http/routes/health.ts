@@ -20,7 +20,7 @@ export function healthRoutes(waitingFor: () => readonly string[]): Router {
 
 type ReloadOptions = Lifecycle & { readonly reload: (() => Promise<ReloadOutcome>) | undefined };
 
-/** `POST /-/reload`: reads the configuration again. This route is only for permitted callers. */
+/** `POST /-/reload`: reads the configuration again. The route is for permitted callers. */
 export function reloadRoute({ reload, ...lifecycle }: ReloadOptions): Router {
   const router = createRoutes();
   router.all('/-/reload', async (request, response) => {

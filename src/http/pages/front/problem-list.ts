@@ -9,7 +9,7 @@ import { toAnchor, toRightsAnchor } from './server-state.ts';
 
 type About = { readonly root: string };
 
-/** Renders the worst problem as headline, and all others below it, each with links to its page and runbook. */
+/** Renders the worst problem as headline and the others below, with links. */
 export function renderProblems(status: Status, problems: readonly Problem[], about: About): Html {
   const [worst] = problems;
   const headline = toHeadline(status, problems);

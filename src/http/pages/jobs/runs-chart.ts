@@ -7,7 +7,7 @@ import type { EndedStatus } from '../../../status/status.ts';
 import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 
-/** Draws the durations of the last runs of a job, changes between them, the usual duration, and the overdue limit. */
+/** Draws the durations of the last runs of a job, with changes and limits. */
 export function renderRunsChart({ runs, usualMs, overdueMs, changes = [], nowMs }: ShownJob): Html | undefined {
   const timed = runs.filter((run) => toMs(run) >= 0).toReversed();
   const [first] = timed;
