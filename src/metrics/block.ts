@@ -64,9 +64,9 @@ const deflate = promisify(deflateRaw);
 const options = {
   // The output ends at a whole byte without a last block, so that another piece can follow.
   finishFlush: constants.Z_SYNC_FLUSH,
-  // This level is four times as fast as the default, with a few per cent more bytes.
+  // A low level is four times as fast as the default, with few more bytes.
   level: constants.Z_BEST_SPEED,
-  // This window needs a tenth of the memory, with few more bytes.
+  // A small window needs a tenth of the memory, with few more bytes.
   windowBits: 13,
   memLevel: 6,
   chunkSize: 32_768,

@@ -106,7 +106,7 @@ function escapeHelp(help: string): string {
   return help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }
 
-/** Renders the bound of a bucket. Both text formats write it as OpenMetrics does: `1.0`. */
+/** Renders the bound of a bucket. Both text formats write bounds as in OpenMetrics: `1.0`. */
 function renderBound(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value}.0` : renderValue(value);
 }

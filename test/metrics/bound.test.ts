@@ -197,7 +197,7 @@ describe('metrics/bound', () => {
     }
   });
 
-  it('publishes all states of a state set or none, also without one of its labels', () => {
+  it('publishes all states of a state set or none', () => {
     const state = stateSet('demo_state', 'State.', { label: 'state', states: ['on', 'off'] }, 'project', 'zone');
     const rows = ['a', 'b'].flatMap((project) => state.rows('off', { project, zone: '1' }));
     const rules = { ...rulesOf(state.name, { dropLabels: ['zone'] }), maxSeries: 3 };

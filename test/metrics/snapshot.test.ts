@@ -66,7 +66,7 @@ describe('metrics/snapshot', () => {
     expect(gunzipSync(gzip).toString('utf8')).toBe(openMetrics);
   });
 
-  it('joins once the text that all scrapes of an unchanged state share', async () => {
+  it('joins the text of an unchanged state once', async () => {
     let nowMs = 0;
     const snapshots = createSnapshots(fakeClock({ ticks: () => nowMs }));
     await snapshots.publish(snapshotOf('one', stored.rows(1)));
