@@ -35,7 +35,7 @@ export type OwnershipObserver = ReachObserver & {
   readonly listed: (leases: readonly Lease[]) => void;
   readonly gained: (gained: Gained) => void;
   readonly lost: (unit: string, reason: LossReason) => void;
-  /** Called if a unit cannot be acquired or ended, because a copy of it is incomplete, or its work cannot start or end. */
+  /** Called if a unit cannot be acquired or ended. */
   readonly heldBack: (unit: string, error: unknown) => void;
 };
 
@@ -57,7 +57,7 @@ export type Ownership = {
   readonly leases: () => { readonly leases: readonly Lease[]; readonly readTicks: number } | undefined;
 };
 
-/** Acquires free units, starts them, and ends them when their leases end. */
+/** Acquires and starts free units, and ends them with their leases. */
 export function createOwnership(options: OwnershipOptions): Ownership {
   const { leases, clock, observe } = options;
   let isOver = false;

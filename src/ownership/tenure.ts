@@ -31,7 +31,7 @@ export function listFree(units: readonly string[], leases: readonly Lease[], own
   return units.filter((unit) => !held.has(unit));
 }
 
-/** Returns how long a replica waits before it acquires a free unit; the more it owns, the longer. */
+/** Returns how long a replica waits before it acquires a free unit; owners of many units wait longer. */
 export function toPatienceMs(owned: number, chance: number): number {
   return Math.min(owned + chance, maxSteps) * patienceStepMs;
 }

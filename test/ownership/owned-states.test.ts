@@ -19,7 +19,7 @@ function trace(server: string, id: number): SpooledTrace {
 const bounds = { maxBytes: 1000, maxTraces: 3 };
 
 describe('ownership/owned-states', () => {
-  it('sends traces of every owned server in turn, and removes each from the state of its own server', async () => {
+  it('sends traces of every owned server in turn', async () => {
     const { state, put } = createOwnedStates();
     for (const name of ['a', 'b']) put(name, openState());
     await state.ledger.commit('a', { spooled: [1, 2, 3, 4, 5].map((id) => trace('a', id)) });
@@ -33,12 +33,12 @@ describe('ownership/owned-states', () => {
     }
 
     expect(keys.toSorted()).toEqual(['a 1', 'a 2', 'a 3', 'a 4', 'a 5', 'b 1']);
-    // The second server does not wait until the whole backlog of the first one is done.
+    // The second server does not wait for the whole queue of the first.
     expect(keys.indexOf('b 1')).toBeLessThan(4);
     expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
   });
 
-  it('leaves a sent trace in the spool for the next owner if its server was lost meanwhile', async () => {
+  it('leaves a sent trace of a lost server for the next owner', async () => {
     const { state, put, remove } = createOwnedStates();
     const kept = openState();
     put('a', kept);
@@ -49,7 +49,7 @@ describe('ownership/owned-states', () => {
     expect(await kept.spool.size()).toMatchObject({ traces: 1 });
   });
 
-  it("reads each queue's size once when several callers ask at the same time", async () => {
+  it('reads the size of each queue once for simultaneous callers', async () => {
     const { state, put } = createOwnedStates();
     const kept = openState();
     let asked = 0;
@@ -74,7 +74,7 @@ describe('ownership/owned-states', () => {
     );
   });
 
-  it('keeps cluster members separate, although they belong to one server', async () => {
+  it('keeps cluster members separate', async () => {
     const { state, put } = createOwnedStates();
     const kept = openState();
     put('prod', kept);
@@ -84,7 +84,7 @@ describe('ownership/owned-states', () => {
     expect(await kept.recall({ server: 'prod/two', collector: 'mode' })).toEqual({ mode: 'passive' });
   });
 
-  it('reports a fenced write, and a write without an answer', async () => {
+  it('reports a fenced or unanswered write', async () => {
     const faults: string[] = [];
     const errors = [new FencedError('another epoch', 'behind'), new UnansweredError('no answer'), new Error('full')];
     const plain = openState();
@@ -101,7 +101,7 @@ describe('ownership/owned-states', () => {
     expect(faults).toEqual(['behind', 'unanswered', ...Array.from({ length: 4 }, () => 'committed')]);
   });
 
-  it('reads nothing of a unit that lost commits before its marks are stored, even if the first write fails', async () => {
+  it('reads nothing of a unit before its marks are stored', async () => {
     const kept = openState();
     let failures = 1;
     const commit: Ledger['commit'] = (...change) => {

@@ -58,7 +58,7 @@ function createSilent(hands = { nowTicks: 0 }) {
   const ignore = (): void => undefined;
   const ownership = createOwnership({
     units: ['a'],
-    // This cast is safe: until there is a list, only the list is requested.
+    // This cast is safe: only the list is requested.
     leases: { list: () => answer.promise } as unknown as Leases,
     clock: { ticks: () => hands.nowTicks, after: () => ignore, random: () => 0 },
     begin: ignore,
@@ -84,7 +84,7 @@ async function settle(): Promise<void> {
 }
 
 describe('ownership/ownership', () => {
-  it('reports a database that has not answered for five seconds, before the request times out', async () => {
+  it('reports a database that has not answered for five seconds', async () => {
     const hands = { nowTicks: 0 };
     const { ownership, reached, answer } = createSilent(hands);
     ownership.start();
@@ -109,7 +109,7 @@ describe('ownership/ownership', () => {
     expect(reached).toEqual([]);
   });
 
-  it('acquires one server at a time, so that renewals get through', async () => {
+  it('acquires one server at a time', async () => {
     const { ownership, happened, most } = createScene(['a', 'b', 'c', 'd']);
     ownership.start();
     await settle();
@@ -124,7 +124,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('releases its servers and starts no work again if it is stopped during a reload', async () => {
+  it('releases its servers if it is stopped during a reload', async () => {
     const { ownership, happened } = createScene(['a']);
     ownership.start();
     await settle();
@@ -138,7 +138,7 @@ describe('ownership/ownership', () => {
     expect(happened).toEqual(['acquire a', 'begin a', 'end a reloaded', 'release a']);
   });
 
-  it('releases servers that it acquires during a stop, without starting their polls', async () => {
+  it('releases servers that it acquires during a stop', async () => {
     const { ownership, happened, most } = createScene(['a']);
     ownership.start();
     for (let turn = 0; turn < 50 && most() === 0; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -147,7 +147,7 @@ describe('ownership/ownership', () => {
     expect(happened).toEqual(['acquire a', 'release a']);
   });
 
-  it('releases a server whose work does not start, and tries again half a minute later', async () => {
+  it('releases a server whose work does not start', async () => {
     const play = async (waitsMs: number): Promise<readonly string[]> => {
       const { ownership, happened } = createScene(['broken'], [], waitsMs);
       ownership.start();
@@ -168,7 +168,7 @@ describe('ownership/ownership', () => {
     expect(happened).toEqual(['acquire stuck', 'begin stuck', 'end stuck left', 'held back stuck']);
   });
 
-  it('requests an epoch above the last known epoch after the database lost its last transactions', async () => {
+  it('requests a new epoch after the database lost transactions', async () => {
     const { ownership, happened } = createScene(['a']);
     ownership.start();
     await settle();
@@ -178,7 +178,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('acquires other servers while one server is being copied, and does not report the database as unreachable', async () => {
+  it('acquires other servers while one server is being copied', async () => {
     const { ownership, happened } = createScene(['a', 'b', 'c'], ['b']);
     ownership.start();
     await settle();
@@ -187,7 +187,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('notices without a write that the database has lost commits of an owned server', async () => {
+  it('notices lost commits without a write', async () => {
     const { ownership, happened, listed } = createScene(['a']);
     ownership.start();
     await settle();
@@ -215,7 +215,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('continues to own a server after a failed renewal if its lease is still valid when the database is back', async () => {
+  it('keeps a server after a failed renewal within its lease', async () => {
     const { ownership, happened, listed } = createScene(['a', 'b']);
     listed.push({ unit: 'b', owner: 'other', address: '', epoch: 1, commits: 0, remainingMs: 10_000 });
     ownership.start();
@@ -229,7 +229,7 @@ describe('ownership/ownership', () => {
     await ownership.stop();
   });
 
-  it('adds one listener for the end of the replica, however often leases are listed', async () => {
+  it('adds one listener for the end of the replica', async () => {
     const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
     const removed = vi.spyOn(AbortSignal.prototype, 'removeEventListener');
     onTestFinished(() => void vi.restoreAllMocks());

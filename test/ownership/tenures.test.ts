@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createTenures } from '../../src/ownership/tenures.ts';
 
-/** Answers the first renewals after these times, or with an error if the time is undefined; later renewals get no answer. */
+/** Answers the first renewals after these times, or with an error for undefined. */
 function setScene(answersAfterMs: number, answers: readonly (true | undefined)[]) {
   let nowTicks = 0;
   const ends: number[] = [];
@@ -61,7 +61,7 @@ it.each([
   },
 );
 
-it('keeps a lease that was acquired again after a renewal of the previous lease had failed', async () => {
+it('keeps a lease that was acquired again', async () => {
   const { after, begin, end, play } = setScene(0, [undefined]);
   begin(1);
   after(2000, end);
