@@ -17,7 +17,7 @@ type Encoding = Pick<PushSettings, 'protocol' | 'resource' | 'isExponential' | '
   readonly version: string;
 };
 
-/** Encodes one request with OpenTelemetry's serializer. The unit is part of the name, so its field is empty. */
+/** Encodes one request with OpenTelemetry's serializer. The field for the unit is empty, because names contain units. */
 export function encodeMetrics(families: readonly Pushed[], nowMs: number, encoding: Encoding): Uint8Array {
   const { protocol, resource, version } = encoding;
   const metrics = families.flatMap(({ family, points }) => toMetrics(family, points, nowMs, encoding));

@@ -12,7 +12,7 @@ export type Point = {
   /** All labels. States of earlier releases have these labels as the key. */
   readonly fullKey: Buffer;
   readonly labels: Readonly<Record<string, string>>;
-  /** The start of the series; undefined if it is unknown, or if the series is not a counter. */
+  /** The start of the series, if it is a counter and the start is known. */
   readonly startSeconds: number | undefined;
   /** The value of a counter or gauge. */
   readonly value: number;

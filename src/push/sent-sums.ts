@@ -55,7 +55,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
   }
 
   return {
-    /** Returns the increase since the point was last sent; undefined if there is none. Later calls count the increase as sent. */
+    /** Returns the increase since the point was last sent, if there is one. Later calls count the increase as sent. */
     take: async (family: ScrapedFamily, point: Point, nowMs: number): Promise<Point | undefined> => {
       const server = family.name.startsWith(own) ? '' : (point.labels['server'] ?? '');
       const known = units.get(server);

@@ -8,7 +8,7 @@ describeWithTools('push/other-decoder', ['opentelemetry-proto'], (paths) => {
   it.each([
     ['cumulative', 'explicit_bucket_histogram'],
     ['delta', 'base2_exponential_bucket_histogram'],
-  ])('sends bytes in which another decoder reads the same points: %s, %s', async (temporality, aggregation) => {
+  ])('sends bytes that another decoder reads: %s, %s', async (temporality, aggregation) => {
     const receiver = await startReceiver();
     onTestFinished(() => receiver.stop());
     const scene = createScene(receiver.url, {

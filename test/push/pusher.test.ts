@@ -64,7 +64,7 @@ describe('push/pusher', () => {
     }
   });
 
-  it('sends counters and histograms as cumulative sums with their starts, and other metrics as gauges', async () => {
+  it('sends counters and histograms as cumulative sums', async () => {
     const scene = createScene(receiver.url);
     scene.run('pay', 4);
     await scene.publish();
@@ -128,7 +128,7 @@ describe('push/pusher', () => {
     ]);
   });
 
-  it('sends increases of ten minutes in which the endpoint was down, each increase once', async () => {
+  it('sends the increases of an outage once', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     scene.run('pay', 4, 2);
@@ -189,12 +189,12 @@ describe('push/pusher', () => {
     expect(scene.lost).toEqual(lost);
   });
 
-  it('sends points again that were never sent because the connection took too long', async () => {
+  it('sends points again after a failed connection', async () => {
     const silent = createServer();
     const port = await listen(silent);
     onTestFinished(() => void silent.close());
 
-    // This endpoint accepts connections, but never answers the TLS handshake.
+    // The endpoint accepts connections, but never answers the TLS handshake.
     const scene = createScene(`https://127.0.0.1:${port}`, { ...delta, OTEL_EXPORTER_OTLP_TIMEOUT: '100' });
     const pusher = scene.createPusher();
     scene.run('pay', 4);
@@ -205,10 +205,10 @@ describe('push/pusher', () => {
     expect([scene.results, scene.lost]).toEqual([['failed', 'failed'], {}]);
   });
 
-  it('sends each series from its last sent point, even after a partly failed push and a restart', async () => {
+  it('continues each series from its last sent point', async () => {
     const scene = createScene(receiver.url, delta);
     for (const pusher of [scene.createPusher(), scene.createPusher()]) {
-      // These points do not fit into one request.
+      // The points do not fit into one request.
       for (let project = 0; project < 600; project += 1) scene.run(`p${project}`, 4);
       await scene.publish();
       receiver.answers.push((response) => response.writeHead(503).end());
@@ -326,7 +326,7 @@ describe('push/pusher', () => {
   it.each([
     ['', 0],
     [' during a restart', 1],
-  ])('sends no whole total when a thousand series return that had vanished%s', async (_title, lost) => {
+  ])('sends no whole totals of a thousand returned series%s', async (_title, lost) => {
     const scene = createScene(receiver.url, delta);
     let pusher = scene.createPusher();
     const push = async (): Promise<void> => {
@@ -349,7 +349,7 @@ describe('push/pusher', () => {
     expect(totals).toEqual([7 - lost, 5, 6, 1]);
   });
 
-  it('counts points that the endpoint rejects, and does not send them again', async () => {
+  it('counts points that the endpoint rejects', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     scene.run('pay', 4);
@@ -366,7 +366,7 @@ describe('push/pusher', () => {
     ]);
   });
 
-  it('continues after a restart, loses at most one push after a crash, and never sends an increase twice', async () => {
+  it('never sends an increase twice after a crash', async () => {
     const scene = createScene(receiver.url, delta);
     const first = scene.createPusher();
     scene.run('pay', 4, 5);
@@ -403,7 +403,7 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'pay')).toBe(15);
   });
 
-  it('sends no points, and loses none, while the sums cannot be stored', async () => {
+  it('sends no points while the sums cannot be stored', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     scene.run('pay', 4, 5);
@@ -416,7 +416,7 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'pay')).toBe(5);
   });
 
-  it('sends only increases from now on, because older totals would look like a sudden increase', async () => {
+  it('sends only increases from now on', async () => {
     const scene = createScene(receiver.url, delta);
     scene.run('pay', 4, 1000);
     scene.later(3_600_000);
@@ -450,7 +450,7 @@ describe('push/pusher', () => {
       scene.run('pay', 4);
       scene.run('shop', 4, 2);
       scene.relabel(...labels);
-      // Values that were published before keep their labels until the next poll.
+      // Published values keep their labels until the next poll.
       await pusher.push();
       await scene.publish();
       await pusher.push();
@@ -458,7 +458,7 @@ describe('push/pusher', () => {
     await reload();
     await reload(['site', 'eu']);
     await reload(['site', 'us'], ['team', 'x']);
-    // After a restart, no value has the earlier labels.
+    // After a restart, all values have the new labels.
     pusher = scene.createPusher();
     scene.relabel(['team', 'y']);
     await scene.publish();
@@ -511,7 +511,7 @@ describe('push/pusher', () => {
   it("sends the exporter's own counters from the start of the process", async () => {
     const scene = createScene(receiver.url, delta);
     scene.fail();
-    // The state has been opened meanwhile.
+    // The state is open by then.
     scene.later(5000);
     const pusher = scene.createPusher();
     for (let minute = 0; minute < 2; minute += 1) {

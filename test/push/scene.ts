@@ -127,7 +127,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
     await snapshots.publish({ source: 'all', server: 'prod', collector: 'all', baseLabels, rows, validForMs: 1e12 });
   }
 
-  /** Creates a pusher. If `isEarlier`, keys of series contain configured labels, as in states of earlier releases. */
+  /** Creates a pusher. With `isEarlier`, keys of series contain configured labels, as in earlier releases. */
   function createOne({ isEarlier = false } = {}) {
     const settings = readPushSettings({ OTEL_METRICS_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: url, ...env });
     return createPusher({
@@ -180,7 +180,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
       for (let each = 0; each < count; each += 1) stored = observe(stored, seconds, bounds);
     },
     endProjects: () => runs.clear(),
-    /** Hides the projects for a while, for example by an access policy; returns a function that shows them again. */
+    /** Hides the projects; returns a function that shows them again. */
     hideProjects: () => {
       const hidden = [...runs];
       runs.clear();
@@ -188,7 +188,7 @@ export function createScene(url: string, env: Readonly<Record<string, string>> =
         for (const [project, run] of hidden) runs.set(project, run);
       };
     },
-    /** Counts an error of a request, which the exporter counts itself. */
+    /** Counts an error of a request. */
     fail: () => apiErrors.inc({ server: 'prod', api_endpoint: 'projects', kind: 'network' }),
     /** Reloads without the label of the project. */
     dropProject: () => {

@@ -6,7 +6,7 @@ function* noPoints(): Generator<never> {}
 
 const family = { name: 'automation_exporter_polls_total', help: '', isCounter: true, points: noPoints() };
 
-it("sends no whole total of the exporter's own counters that vanished with their servers and return", async () => {
+it('sends no whole totals of own counters that return', async () => {
   const memories = { recall: async () => undefined, remember: async () => undefined };
   const sums = createSentSums({ memories, droppedLabels: () => '' }, 2000, noPause);
   let nowMs = 60_000;
@@ -22,7 +22,7 @@ it("sends no whole total of the exporter's own counters that vanished with their
     await sums.store(nowMs);
     return sum;
   }
-  // The servers belong to this replica one after the other.
+  // The replica owns one server after the other.
   for (let server = 0; server < 6; server += 1) expect(await push(server, 5)).toBe(5000);
   expect(await push(0, 5)).toBe(0);
   expect(await push(0, 6)).toBe(1000);
