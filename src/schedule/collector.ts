@@ -113,7 +113,7 @@ export type ProjectCollector = CommonParts & {
 
 export type ExecutionsCollector = CommonParts & { readonly kind: 'executions' };
 
-/** The collector of schedules, which the room `expected-runs` reads. This collector needs the counted executions. */
+/** The collector of schedules, which the room `expected-runs` reads. The collector needs the counted executions. */
 export type ExpectedRunsCollector = CommonParts & { readonly kind: 'expected-runs' };
 
 /** The collector of changes, which the room `diagnosis` finds in the responses of all collectors. */

@@ -11,8 +11,7 @@ type Tally = { read: number; firstRead: string | undefined; failedInARow: number
 
 /**
  * Reads a collector project by project, one request at a time, spread over its interval. A project that fails, is denied or
- * disappears affects only itself. If the server does not respond several times in a row, the pass ends, and the next pass
- * continues at this project.
+ * disappears affects only itself. After several requests without a response, the pass ends, and the next pass continues there.
  */
 export function createProjectSweep(options: SweepOptions): Reading {
   const { timeoutMs, client, clock, projectList, projectRows = createProjectRows() } = options;

@@ -219,9 +219,8 @@ export function createPollTimes(entries: readonly TimedPoll[], clock: PollTimesC
 type PollTimesClock = Pick<Clock, 'now' | 'ticks' | 'after'>;
 
 /**
- * Runs one entry at the times of a cron expression. node-cron only computes the times; a timer of the monotonic clock waits,
- * one interval at most. node-cron's own timers would run once for each time that a forward clock step skipped, and would pause
- * for as long as a clock was set back.
+ * Runs one entry at the times of a cron expression. node-cron only computes the times; a timer of the monotonic clock waits, one
+ * interval at most. node-cron's own timers would run for each skipped time, and pause after the clock was set back.
  */
 function createLine({ everyMs, run, onMissed }: TimedPoll, offsetSeconds: number, clock: PollTimesClock) {
   const times: TimesOfDay = parse(toCronExpression(everyMs, offsetSeconds));
