@@ -19,7 +19,7 @@ export function createCommit(database: DatabaseSync, file?: Pick<CommitFile, 'no
   };
 }
 
-/** Returns the count of a database before it is closed; undefined if it cannot be read. */
+/** Returns the number of commits of a database before it is closed. */
 export function readLastCommits(database: DatabaseSync): CommitCount | undefined {
   try {
     return readCommits(database);

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** The steps that the process prints; the last one shows when it was killed. */
+/** The steps that the process prints before it is killed. */
 const phases = ['opening', 'committed', 'backing up', 'closing'];
 
 type Life = { readonly died: string; readonly opened: readonly string[]; readonly committed: number };

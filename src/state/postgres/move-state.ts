@@ -70,7 +70,7 @@ async function moveIn(move: Move, connections: Connections): Promise<readonly Un
         await copyUnit({ from, unit: each.unit, to: toState(each) });
         summaries.push(await compare(each.unit, from, to));
       }
-      // This mark must be the last write, so that an incomplete copy is never used.
+      // The mark must be the last write, so that an incomplete copy is never used.
       await connections.transact(async (sql) => {
         await requireLeases(sql, owned);
         await sql('DELETE FROM unfinished_copy WHERE unit = ANY($1::text[])', [all]);

@@ -52,7 +52,7 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
   };
 }
 
-/** Throws if `migrate` has started to copy one of these units (by default any unit) and has not finished. */
+/** Throws if `migrate` has not finished one of these units (by default any unit). */
 export async function refuseHalf(sql: Sql, units?: readonly string[]): Promise<void> {
   const unfinished = await readUnfinished(sql);
   if (unfinished.some((unit) => units?.includes(unit) !== false)) refuseUnfinishedCopy('database');
