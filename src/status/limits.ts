@@ -33,7 +33,7 @@ export const scheduleLimits = {
   windowMs: 30 * minute,
   lateRatio: 0.05,
   offMs: 7 * 24 * hour,
-  /** A critical run at risk is urgent if it starts within this time. */
+  /** A critical run at risk is urgent within this time of its start. */
   soonMs: 2 * hour,
   objective: 0.99,
   burnTimes: 10,

@@ -36,7 +36,7 @@ export function findRunning(
   return shown && { ...shown, ...of, isWaiting: isWaiting(execution), isUnread, serverNowMs: nowMs, seenMs };
 }
 
-/** Returns when a waiting execution will start; undefined if this is unknown, for example for a queued one. */
+/** Returns when a waiting execution will start, if known. */
 export function toStartsAtMs({ isWaiting, startedAtMs, serverNowMs }: RunningExecution): number | undefined {
   return isWaiting && Number.isFinite(startedAtMs) && startedAtMs > serverNowMs ? startedAtMs : undefined;
 }

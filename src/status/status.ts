@@ -13,7 +13,10 @@ export type Watcher =
 /** A server that another exporter or no exporter watches. Nothing is known about this server here. */
 export type Elsewhere = { readonly server: string; readonly watcher: Exclude<Watcher, { is: 'us' }> };
 
-/** Whether a server responds and accepts the credentials. `elsewhere`: another exporter watches it; `unwatched`: none. */
+/**
+ * Whether a server responds and accepts the credentials. `elsewhere`: another exporter watches the server; `unwatched`: no
+ * exporter watches it.
+ */
 export type ServerState = 'up' | 'refused' | 'down' | 'waiting' | 'elsewhere' | 'unwatched';
 
 export type DatabaseStatus = { readonly sinceMs: number; readonly message: string };
@@ -93,7 +96,7 @@ export type RunningExecution = RunningStatus & {
 export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'jobId' | 'startedAtMs'> & {
   readonly ending: string;
   readonly endedAtMs: number;
-  /** The names of some failed nodes. Absent if there are none, or if they are unknown. */
+  /** The names of some failed nodes. Absent if no names are known. */
   readonly failedNodes?: readonly string[];
   /** The number of failed nodes. Set if `failedNodes` does not list all nodes. */
   readonly failedNodeCount?: number;

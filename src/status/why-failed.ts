@@ -25,7 +25,7 @@ export type WhyFailed = {
   readonly suspects?: readonly WhySuspect[] | undefined;
   readonly unchanged?: readonly string[] | undefined;
   readonly not_watched?: Explanation['notWatched'] | undefined;
-  /** The common cause of failing jobs, if this job shares it. The numbers count jobs. */
+  /** The common cause of failing jobs that the job shares. The numbers count jobs. */
   readonly common_cause?: (Omit<CommonCause, 'probability' | 'sinceMs'> & { readonly since: string }) | undefined;
 };
 

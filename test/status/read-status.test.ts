@@ -16,7 +16,7 @@ const success: Outcome = { result: 'success', series: 14 };
 const timedOut: Outcome = { result: 'failed', kind: 'timeout', message: 'no answer within 10 s' };
 const denied: Outcome = { result: 'off', reason: 'denied', message: 'HTTP 403' };
 
-/** A poll that ended 12 s ago with this result, which polls have had for 10 min. */
+/** A poll that ended 12 s ago, with the same result for 10 min. */
 function poll(key: Omit<PollKey, 'server'>, outcome?: Outcome, given: Partial<PollStatus> = {}): PollStatus {
   const taken = { endedAtMs: nowMs - 12_000, tookMs: 23, succeededAtMs: nowMs - 12_000, restsForMs: 0 };
   return {
@@ -68,7 +68,7 @@ function readAll(polls: readonly PollStatus[], given: Given = {}) {
 }
 
 describe('status/read-status', () => {
-  it('reports that another exporter watches a server that it owns', async () => {
+  it('reports that another exporter watches its server', async () => {
     const lease = { isOwned: false, owner: 'http://b:9720', epoch: 4, expiresInMs: 8000 };
     const watcher = { is: 'other', address: lease.owner, page: lease.owner } as const;
     expect(await read([], { lease: () => lease, watcherOf: () => watcher })).toMatchObject({
@@ -96,7 +96,7 @@ describe('status/read-status', () => {
     expect(waits).toEqual([2000, 2000]);
   });
 
-  it('reports that another exporter watches the members of a server that it owns', async () => {
+  it('reports that another exporter watches the members of its server', async () => {
     const watcher = { is: 'other', address: 'http://b:9720', page: undefined } as const;
     const servers = [{ name: 'prod', url: 'http://x', members: [{ name: 'm', url: 'http://m' }] }];
     expect(await read([], { servers, watcherOf: () => watcher })).toMatchObject({ members: [{ state: 'elsewhere' }] });

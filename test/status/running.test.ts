@@ -110,7 +110,7 @@ describe('status/running', () => {
     expect(find(40)).toMatchObject({ id: 40, isWaiting: true });
     expect([find(41), find(42), find(43)]).toEqual([undefined, undefined, undefined]);
 
-    // While running executions cannot be read, those of the last read are shown as last seen, unless they have ended.
+    // While running executions cannot be read, the last known ones are shown.
     const lastRead = { running, seenMs: nowMs - 60_000 };
     const unread = { ...read, running: [], recent: [past(28, 'pay')], lastRead };
     expect(findRunning(unread, settings, { server: 'prod', id: 29 })).toMatchObject({
