@@ -9,7 +9,7 @@ import type { TraceFormat } from '../plan/estimate.ts';
 import type { LogRecord, LogRecords } from '../plan/log-records.ts';
 import type { Attributes, Span, SpanLink, Trace } from '../plan/span.ts';
 
-/** Encodes one OTLP request with one resource, using OpenTelemetry's serializer. */
+/** Encodes an OTLP request with OpenTelemetry's serializer. */
 export function encodeTrace(trace: Trace, format: TraceFormat): Uint8Array {
   const serializer = format === 'json' ? JsonTraceSerializer : ProtobufTraceSerializer;
   const bytes = serializer.serializeRequest(toReadable(trace));

@@ -17,7 +17,7 @@ function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
   return forms.filter(({ length }) => length >= minSecretLength);
 }
 
-/** Lists secrets in the URL, because an endpoint may quote it in an error: names and values of the query, and long values. */
+/** Lists secrets in the URL, which an endpoint may quote in an error. */
 function secretsOfQuery(endpoint: string): readonly string[] {
   const { search, searchParams } = new URL(endpoint);
   const pairs = search.slice(1).split('&');

@@ -20,7 +20,7 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
   const suspects = createSuspects(clock.random);
 
   return {
-    /** Selects the next traces. Lost traces come after all others; after each successful delivery, one lost trace is tried. */
+    /** Selects the next traces. Lost traces come last; after each delivery, one lost trace is tried. */
     next: async (isOutage: boolean): Promise<Found> => {
       const suspected = suspects.keys();
       const but = (key: string | undefined): readonly string[] => suspected.filter((other) => other !== key);
@@ -49,7 +49,7 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
       else if (only !== undefined) suspects.lost(only, reason, clock.ticks());
       return true;
     },
-    /** Records a successful request. Returns the suspect that is given up because of this success. */
+    /** Records a successful request. Returns the suspect that is given up. */
     notePassed: (batch: readonly SpooledTrace[]): Suspect | undefined => {
       batchSize.passed();
       for (const { key } of batch) suspects.forget(key);

@@ -7,8 +7,8 @@ export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'enc
 };
 
 /**
- * Tracks traces that are lost when sent alone. A trace is the cause if other traces are delivered right before and
- * after it. If nothing is delivered, the cause is an outage, which does not count.
+ * Tracks traces that are lost when sent alone. A trace is the cause if other traces are delivered right before and after it.
+ * Losses during an outage do not count.
  */
 export function createSuspects(random: () => number) {
   /** The suspected traces, sorted by the last try, oldest first. */
@@ -41,7 +41,7 @@ export function createSuspects(random: () => number) {
       known.set(key, { suspect, strikes, losses: losses + 1, dueTicks: ticks + backoffMs(losses, random()) });
       inDoubt = key;
     },
-    /** Call when another trace was delivered. Returns the suspect that is given up because of this success. */
+    /** Call when another trace was delivered. Returns the suspect that is given up after another delivery. */
     otherPassed: () => {
       const found = inDoubt === undefined ? undefined : known.get(inDoubt);
       inDoubt = undefined;

@@ -24,7 +24,7 @@ export function toTraceparent(traceId: string, spanId: string): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** Returns the namespace of ids for a URL: scheme and host in lower case; no default port, user, query, fragment, end slash. */
+/** Returns the namespace of ids for a URL. */
 export function toNamespace(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;

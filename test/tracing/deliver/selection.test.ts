@@ -42,7 +42,7 @@ it('has nothing to send after a person dropped the last trace', async () => {
 
 const full = 1_048_576;
 
-/** Returns the sizes of tried requests if larger ones are lost. */
+/** Returns the sizes of requests through a gateway with a limit. */
 function play(cap: number, requests: number): number[] {
   const size = createBatchSize(full);
   return Array.from({ length: requests }, () => {

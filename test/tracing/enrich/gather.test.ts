@@ -101,7 +101,7 @@ describe('tracing/enrich/gather', () => {
     expect(server.requests.filter((request) => request.includes('/output'))).toHaveLength(logs);
   });
 
-  it('finds the reason before later log lines', async () => {
+  it('finds the reason of a failure among later log lines', async () => {
     const lines = Array.from({ length: 26 }, (_, line) => ({ log: `detail ${line}`, level: 'VERBOSE' }));
     const { gatherOnce, server } = await start();
     server.answer({
