@@ -4,7 +4,7 @@ import type { Cost } from './cost.ts';
 
 export type SdkTask = {
   readonly traces: number;
-  /** `leave` keeps spans in the queue, `flush` sends them before it is full, `end` sends the rest and ends. */
+  /** `leave` keeps spans in the queue, `flush` sends them, `end` sends the rest and ends. */
   readonly afterwards: 'leave' | 'flush' | 'end';
 };
 

@@ -25,7 +25,7 @@ export type SimulatorOptions = {
   /** The port; 0 selects any free port. */
   readonly port?: number;
   readonly dialect?: DialectName;
-  /** The newest API version of the server: 14 to 47, or 58. This version selects the release. */
+  /** The newest API version of the server: 14 to 47, or 58. The version selects the release. */
   readonly apiVersion?: number;
   /** The name of a release, if several releases have the API version. */
   readonly release?: string;

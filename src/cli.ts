@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { explainOldNode } from './commands/node-version.ts';
 
-// Without a listener, this signal opens the debugger to everybody on this machine.
+// Without a listener, the signal opens the debugger to everybody on this machine.
 process.on('SIGUSR1', () => undefined);
 // An older Node.js cannot load the imports below.
 const tooOld = explainOldNode(process.versions.node);

@@ -9,10 +9,10 @@ import { RealServer } from './real-server.ts';
 import { readCpuMs } from './serving.ts';
 
 /**
- * `node bench/long/real-recorder.ts`: records what a real server shows and which spans arrive, until it is stopped.
- * `real-day` compares the exporter with the notes. `REAL_SERVER_URL` and `REAL_SERVER_ADMIN_TOKEN_FILE` name the
- * server, `REAL_DAY_FOLDER` where its notes go, `REAL_DAY_TRACES_PORT` where it takes traces, `REAL_SERVER_PID_FILE`
- * and `REAL_EXPORTER_PID_FILE` the processes whose time it notes.
+ * `node bench/long/real-recorder.ts`: records what a real server shows and which spans arrive, until it is stopped. `real-day`
+ * compares the exporter with the notes. `REAL_SERVER_URL` and `REAL_SERVER_ADMIN_TOKEN_FILE` name the server, `REAL_DAY_FOLDER`
+ * the folder of the notes, `REAL_DAY_TRACES_PORT` the port for traces, `REAL_SERVER_PID_FILE` and `REAL_EXPORTER_PID_FILE` the
+ * measured processes.
  */
 const folder = required('REAL_DAY_FOLDER');
 const server = new RealServer(

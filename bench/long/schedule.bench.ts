@@ -47,7 +47,7 @@ export async function run() {
   ];
 }
 
-/** Half of the jobs run daily, a third of them hourly, and the others every five minutes. */
+/** Half of the jobs run daily, a third hourly, and the rest every five minutes. */
 function toEveryMs(index: number): number {
   if (index % 2 === 0) return 24 * 60 * minuteMs;
   return index % 3 === 0 ? 5 * minuteMs : 60 * minuteMs;

@@ -33,7 +33,7 @@ export function startAttempts(): Attempts {
   }
 
   function close(): void {
-    // It ends with its worker.
+    // The session ends with its worker.
     if (session?.connected === true) session.disconnect();
     session = undefined;
     tried = 0;

@@ -26,7 +26,7 @@ export type Step = {
   readonly isMet?: boolean;
 };
 
-/** The immutable part of a run. The execution of the run keeps this part even if the job is edited later. */
+/** The immutable part of a run. Later edits of the job do not change it. */
 export type Work = {
   readonly nodes: readonly string[];
   readonly steps: readonly Step[];

@@ -97,6 +97,7 @@ describe('collectors/system-info', () => {
   });
 
   it.each<readonly [string, number, string, string | undefined]>([
+    // 4.1 and 4.2 send the load of the processors, from 0 to 1.
     ['keeps the fraction of 4.2', 41, serverWithLoad('"4.2.1-20220511"', '41', '0.42'), '0.42'],
     ['keeps a full load of 4.1', 41, serverWithLoad('"4.1.2-20220418"', '41', '1.0'), '1'],
     ['keeps an idle 3.4', 39, serverWithLoad('"3.4.0-20210614"', '39', '0.0'), '0'],

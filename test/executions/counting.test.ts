@@ -108,12 +108,12 @@ describe('executions/counting', () => {
         await ledger.commit('upstream', { documents: [{ kind, key, body: damage(body) }] });
     restart();
     await rounds(2);
-    // Each of the two documents contained one such time.
+    // Each of the two documents contained a time outside the range.
     expect(recent()).toEqual([newest]);
     expect(shown('automation_job_last_end_timestamp_seconds')).toEqual([]);
   });
 
-  it('counts an execution once whose start appears later', async () => {
+  it('counts an execution once if its start appears later', async () => {
     const { control, counted, rounds, nowMs, told } = await play();
     await rounds(2);
     const list = (started: string): string =>

@@ -32,7 +32,7 @@ describe('executions/plan-projects', () => {
     expect(states).toEqual([{ project: 'new', countedFromMs: 5000, scannedThroughMs: 5000, rereadThroughMs: 5000 }]);
   });
 
-  it('starts counting a new project earlier after a list of a fast clock', () => {
+  it('starts counting earlier if a fast clock dated the list of projects', () => {
     const { states } = list({ names: ['pay'], listedAtMs: 8000, skewMs: 500 });
     expect(states?.[0]?.countedFromMs).toBe(7500);
   });

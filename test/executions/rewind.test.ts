@@ -63,7 +63,7 @@ describe('executions/rewind', () => {
     expect(through()).toEqual([`pay ${nowMs}`]);
   });
 
-  it('keeps the unknown end of a restore gap before the first round', async () => {
+  it('keeps a restore gap before the first round', async () => {
     const unknown = Number.MAX_SAFE_INTEGER;
     const { facts } = await rewind({ nowMs }, [readThrough('pay', nowMs + 5_000_000)], { gapUntilMs: unknown });
     expect(facts().gapUntilMs).toBe(unknown);

@@ -22,7 +22,7 @@ const sources = [
 const dayMs = 86_400_000;
 let folder: string | undefined;
 
-/** The folder of the built package, which starts faster than the sources; it is built once for each change of them. */
+/** The folder of the built package, built once for each change of the sources. */
 export function provideBuilt(): string {
   folder ??= build();
   return folder;

@@ -10,7 +10,7 @@ type PlainAnswer = {
 
 export type Upstream = ReturnType<typeof interceptUpstream>;
 
-/** Intercepts the network, for cases in which a socket has no effect on the result. */
+/** Replaces the network for tests that need no socket. */
 export function interceptUpstream(url = 'http://upstream.test') {
   const unmatched: string[] = [];
   const note = ({ url: asked }: Request): void => {

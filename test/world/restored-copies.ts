@@ -33,6 +33,7 @@ export function toReadableMs({ truth }: Pick<Truth, 'truth'>, atMs: number): num
   return Math.max(atMs, ...ends);
 }
 
+/** Reports whether runs may have moved to `__other__`: the limit of series fell after the copy. */
 export function mayBeOfOthers({ truth }: Pick<Truth, 'truth'>, key: string): boolean {
   const { fewerSinceMs = never, troubles } = truth;
   const owner = labelOf(key, 'job_name') ?? labelOf(key, 'node') ?? '__other__';
@@ -56,6 +57,7 @@ export function mayLackClasses({ truth, plan }: Pick<Truth, 'truth' | 'plan'>, k
   return isUnseen || isOfHiddenJob({ truth }, labelOf(key, 'project'));
 }
 
+/** Reports whether permissions hid a job of the project after a restore. */
 function isOfHiddenJob({ truth }: Pick<Truth, 'truth'>, project: string | undefined): boolean {
   const jobs = truth.excluded.filter(
     ({ of, by }) => by === 'permission' && 'definition' in of && of.project.name === project,

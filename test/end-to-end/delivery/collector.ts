@@ -111,7 +111,7 @@ const answers = {
   hanging: { sight: 'requests that hung', answer: () => {}, isTaken: false },
   overloaded: {
     sight: 'answers of 503 with Retry-After',
-    // This Retry-After is longer than the sender's own waits.
+    // The Retry-After is longer than the sender's own waits.
     answer: say(503, 'full', { 'retry-after': '90' }),
     isTaken: false,
   },
