@@ -25,7 +25,7 @@ by:
 `);
   });
 
-  it('puts the rights on the content of projects into the project context', () => {
+  it('puts rights on content of projects into their context', () => {
     expect(toAccessPolicy([events, system, jobs], 'service')).toBe(`description: what automation-exporter reads
 context:
   application: service
@@ -48,7 +48,7 @@ by:
 `);
   });
 
-  it('splits rights that need several rules, without duplicates', () => {
+  it('splits rights that need several rules', () => {
     const executions = right(...events.allowedBy, { type: 'job', allow: 'read' }, { type: 'adhoc', allow: 'read' });
     const execution = right({ type: 'job', allow: 'read' }, { type: 'adhoc', allow: 'read' });
 

@@ -23,7 +23,7 @@ function read<Answer>(endpoint: Endpoint<Answer>, { isSession = false, ...answer
 }
 
 describe('api/classify', () => {
-  it('recognizes a refusal of the service by `error`, as a boolean or as text, without an error code', () => {
+  it('recognizes a refusal of the service without an error code', () => {
     const says = 'forbidden: GET execution-mode: HTTP 403, these credentials cannot read it';
     expect(read(executionMode, { status: 403, body: '{"error":true,"message":"no"}' })).toBe(says);
     expect(read(executionMode, { status: 403, body: '{"error":"true","message":"no"}' })).toBe(says);
@@ -32,7 +32,7 @@ describe('api/classify', () => {
     );
   });
 
-  it('parses a log with coloured dots, and with text that looks like lists', () => {
+  it('parses a log with text that looks like lists', () => {
     const log = `${'\u001b[32m.\u001b[0m'.repeat(80)} ${'[]{}'.repeat(20)}`;
     const body = JSON.stringify({
       completed: true,
@@ -41,7 +41,7 @@ describe('api/classify', () => {
     expect(read(executionOutput, { body })).toMatchObject({ isPending: false, isLost: false });
   });
 
-  it('recognizes a refused log, although it has no error code and no mark of the service', () => {
+  it('recognizes a refused log without an error code', () => {
     const body = '{"error":"Not authorized","id":"7","offset":"0","completed":false}';
     expect(read(executionOutput, { status: 403, body })).toBe(
       'forbidden: GET execution-output: HTTP 403, these credentials cannot read it',
@@ -51,7 +51,7 @@ describe('api/classify', () => {
     );
   });
 
-  it('uses the first of several joined refusals, even if the last refusal is incomplete', () => {
+  it('uses the first of several joined refusals', () => {
     const refusal = '{"error":true,"errorCode":"api.error.item.unauthorized","apiversion":58,"message":"no"}';
     expect(read(executionMode, { status: 403, body: `${refusal}${refusal}{"error":tr` })).toBe(
       'forbidden: GET execution-mode: HTTP 403, these credentials cannot read it',
@@ -68,7 +68,7 @@ describe('api/classify', () => {
     );
   });
 
-  it('recognizes a page by its content type or, without a type, by its beginning', () => {
+  it('recognizes a page by its content type or its beginning', () => {
     const says = 'html: GET execution-mode: HTTP 200, an HTML page instead of JSON; is this the server or a proxy?';
     const headers = { 'content-type': 'text/html; charset=utf-8' };
     expect(read(executionMode, { headers, body: '<center>Down for maintenance</center>' })).toBe(says);
@@ -80,7 +80,7 @@ describe('api/classify', () => {
 });
 
 describe('api/endpoints', () => {
-  it('reads that a server has no health checks, and reads a check without a result as no check', () => {
+  it('reads that a server has no health checks', () => {
     expect(read(healthcheck, { status: 501, body: '{}' })).toEqual([]);
     expect(read(healthcheck, { status: 500, body: '{"database":{"healthy":false}}' })).toEqual([
       { name: 'database', healthy: false },
@@ -136,7 +136,7 @@ function cut(value: unknown): { readonly value: unknown; readonly cut: number } 
 }
 
 describe('api/cut-texts', () => {
-  it('cuts texts and member names to 1024 characters at any depth, and counts the cut texts', () => {
+  it('cuts texts to 1024 characters at any depth', () => {
     const long = 'n'.repeat(10_000);
     const short = `${'n'.repeat(1023)}…`;
     expect(cut([{ name: long, nodes: { [long]: { osFamily: 'unix' } } }, 'x'.repeat(1024)])).toEqual({
@@ -146,12 +146,12 @@ describe('api/cut-texts', () => {
     expect(cut(long)).toEqual({ value: short, cut: 1 });
   });
 
-  it('finds a long text that contains quotes, and does not cut a character in half', () => {
+  it('does not cut a character in half', () => {
     expect(cut(['"'.repeat(2000)])).toEqual({ value: [`${'"'.repeat(1023)}…`], cut: 1 });
     expect(cut(['x'.repeat(1022) + '😀'.repeat(9)])).toEqual({ value: [`${'x'.repeat(1022)}…`], cut: 1 });
   });
 
-  it('leaves short texts unchanged, and handles lists of any depth', () => {
+  it('leaves short texts unchanged', () => {
     const value = { a: ['x'.repeat(1000), 'y'.repeat(1000)], b: null, c: 1.5 };
     expect(cut(value)).toEqual({ value, cut: 0 });
     const deep = `${'['.repeat(40_000)}"${'z'.repeat(2000)}"${']'.repeat(40_000)}`;

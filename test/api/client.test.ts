@@ -71,7 +71,7 @@ describe('api/client', () => {
     expect(api.server()).toEqual({ dialect, apiVersion: 47, release: '5.3.0', hidesMembers: false });
   });
 
-  it('uses the newest version that both sides support, once this version is known', async () => {
+  it('uses the newest version that both sides support', async () => {
     const { api, server, seen } = await connect({
       serverSpeaks: 36,
       answers: { ...info('rundeck', '3.3.3'), ...active },
@@ -136,7 +136,7 @@ describe('api/client', () => {
     expect(api.server()).toMatchObject({ dialect: 'rundeck', apiVersion: 47 });
   });
 
-  it('requests a name only once if the release refuses this name in paths, and counts no server error', async () => {
+  it('requests a name once that the release refuses in paths', async () => {
     const page = {
       status: 400,
       headers: { 'content-type': 'text/html' },
@@ -156,14 +156,14 @@ describe('api/client', () => {
     expect(seen).toEqual(['system-info 200', 'stored-keys-folder 400', 'stored-keys-folder rejected']);
     const ask = () => api.get(storedKeysBelow, { path: { folder: ['50%'] } });
     const works = { ...answers, 'storage/keys/50%25/': { body: '{"path":"keys","type":"directory","resources":[]}' } };
-    // The version is unknown again, because another release may accept the name.
+    // Another release may accept the name.
     server.answer({ ...works, ...info('rundeck', '6.1.0') });
     await api.get(systemInfo);
     expect(await ask()).toEqual({ kinds: [], keys: [], folders: [] });
     server.answer(works);
     await api.get(systemInfo);
     await expect(ask()).rejects.toThrow('not asked');
-    // The path is requested again later, because a server or proxy may change its rules without a new release.
+    // The path is requested again later, because rules may change.
     wait(3_600_000);
     expect(await ask()).toEqual({ kinds: [], keys: [], folders: [] });
   });
@@ -205,7 +205,7 @@ describe('api/client', () => {
     expect(api.server().apiVersion).toBeUndefined();
   });
 
-  it('distinguishes refused credentials from a refused item, and hides the message of the server', async () => {
+  it('distinguishes refused credentials from a refused item', async () => {
     const { api } = await connect({ configured: { token: 'wrong' }, answers: active });
 
     const error = await failure(api.get(executionMode));
@@ -254,7 +254,7 @@ describe('api/client', () => {
     expect((await failure(api.get(executionMode))).kind).toBe(kind);
   });
 
-  it('sets a separate timeout for each request of a poll, and a common timeout if configured', async () => {
+  it('sets a separate timeout for each request of a poll', async () => {
     let ticks = 0;
     const limitsMs: (number | undefined)[] = [];
     const body = '{"executionMode":"active"}';
@@ -312,7 +312,7 @@ describe('api/client', () => {
     },
   );
 
-  it('measures a response from the request to the end of the response, and dates it at the middle', async () => {
+  it('measures a response up to its end', async () => {
     let ticks = 0;
     const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
     server.answer(info('rundeck'));

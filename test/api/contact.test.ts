@@ -49,7 +49,7 @@ describe('api/contact', () => {
     expect(server.requests.filter((request) => request.endsWith('system/info'))).toHaveLength(1);
   });
 
-  it('completes the first contact after the poll that started the contact has ended', async () => {
+  it('completes the first contact after the end of its poll', async () => {
     const { client, replies } = await startSlow();
     const ending = new AbortController();
     const first = client.within({ lane: 'normal', forMs: 5000, signal: ending.signal }).get(executionMode);
@@ -94,7 +94,7 @@ describe('api/contact', () => {
     expect(server.requests.at(-1)).toBe('GET /api/45/system/executions/status');
   });
 
-  it('keeps its version if an endpoint needs a newer version, and negotiates again if the server refuses its version', async () => {
+  it('negotiates again only if the server refuses its version', async () => {
     const { server, api } = await connect(30);
     server.answer(info(30));
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unsupported_version' });

@@ -8,7 +8,7 @@ describe('domain/duration-text', () => {
     ['37s', 37_000],
     ['83m', 4_980_000],
     ['1439m', 86_340_000],
-    // These are further forms that servers might write.
+    // Further forms that servers might write.
     ['450ms', 450],
     ['1.5s', 1500],
     ['2h', 7_200_000],

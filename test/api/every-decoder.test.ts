@@ -102,7 +102,7 @@ describe('api/every-decoder', () => {
       'project-meta 46',
       'project-nodes 14',
       'projects 14',
-      // This endpoint returns the same list, with the switches of each project.
+      // The endpoint returns the same list, with the switches of projects.
       'projects 47',
       'running-executions 14',
       'stored-keys 11',

@@ -43,7 +43,7 @@ function begin(limits: Partial<Limits> = {}) {
 }
 
 describe('api/exchange', () => {
-  it('returns a response with all its chunks, and leaves no timer and no listener', async () => {
+  it('returns a response with all its chunks', async () => {
     const { signal } = new AbortController();
     const { outcome, start, head, data, end, told } = begin({ signal });
     start();
@@ -63,7 +63,7 @@ describe('api/exchange', () => {
     expect([told, vi.getTimerCount()]).toEqual([['abort ExchangeTooLarge'], 0]);
   });
 
-  it('fails at its time limit, and closes a connection that opens later', async () => {
+  it('fails at its time limit', async () => {
     const { outcome, start, told } = begin();
     await vi.advanceTimersByTimeAsync(999);
     expect(vi.getTimerCount()).toBe(1);
@@ -87,7 +87,7 @@ describe('api/exchange', () => {
     expect([await outcome, isSent, vi.getTimerCount()]).toEqual(['ExchangeStopped', false, 0]);
   });
 
-  it('reads a large response once a place is free, and frees the place on release', async () => {
+  it('reads a large response once a place is free', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, end, told } = begin({ enter: () => room.promise });
@@ -109,7 +109,7 @@ describe('api/exchange', () => {
     expect(left.mock.calls.length).toBe(1);
   });
 
-  it('takes no place for a large response that ended while it waited for the place', async () => {
+  it('takes no place for a large response that ended while it waited', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, told } = begin({ enter: () => room.promise });
@@ -123,7 +123,7 @@ describe('api/exchange', () => {
     expect([told, left.mock.calls.length]).toEqual([['pause', 'abort ExchangeTimeout'], 1]);
   });
 
-  it('takes no place for a large refusal whose connection was closed meanwhile', async () => {
+  it('takes no place for a large refusal after its connection closed', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, fail, told } = begin({ enter: () => room.promise });
@@ -139,7 +139,7 @@ describe('api/exchange', () => {
     expect([received.status, told, left.mock.calls.length]).toEqual([500, ['pause'], 1]);
   });
 
-  it('aborts a response that is too large, and frees its place once', async () => {
+  it('frees the place of a response that is too large once', async () => {
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, fail, told } = begin({ enter: async () => left });
     start();

@@ -14,7 +14,7 @@ describe('api/endpoints/execution-output', () => {
     expect(tail({ id: '4711', completed: true, entries }).failureReason).toBe('NonZeroResultCode');
   });
 
-  it('reads lines with their step, node and time, and skips debug lines, which may show secure options', () => {
+  it('skips debug lines, which may show secure options', () => {
     const entries = [
       { level: 'NORMAL', log: 'begins', stepctx: '2/1', node: 'db03', absolute_time: '2026-11-26T02:04:00Z' },
       { level: 'DEBUG', log: 'RD_OPTION_PASSWORD => canary' },
@@ -27,7 +27,7 @@ describe('api/endpoints/execution-output', () => {
     ]);
   });
 
-  it('reads the final text of a progress bar of any length, as a terminal shows it', () => {
+  it('reads the final text of a progress bar', () => {
     const log = `${'\r10 %'.repeat(9000)}\rconnection lost\r\nnext\r\n`;
     expect(tail({ completed: true, entries: [{ level: 'NORMAL', log }] }).lines).toMatchObject([
       { text: 'connection lost\nnext\n' },
@@ -44,7 +44,7 @@ describe('api/endpoints/execution-output', () => {
     expect(tail({ completed: true, entries: [{ level: 'ERROR', log }] }).failureReason).toBe(failureReason);
   });
 
-  it('recognizes that a log limit stopped the run, unless a command wrote the line or the log was only cut', () => {
+  it('recognizes that a log limit stopped the run', () => {
     const reasonOf = (line: object) => {
       const stopped = { level: 'ERROR', log: 'Failed: NonZeroResultCode: Result code was 2147483647', stepctx: '1' };
       return tail({ completed: true, entries: [{ level: 'ERROR', ...line }, stopped] }).failureReason;
@@ -55,7 +55,7 @@ describe('api/endpoints/execution-output', () => {
     expect(reasonOf({ log: log.replace('halt', 'truncate') })).toBe('Interrupted');
   });
 
-  it('recognizes a log that is still loading, and a lost log', () => {
+  it('recognizes a lost log', () => {
     const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
     expect(tail(pending)).toMatchObject({ isPending: true, isLost: false, failureReason: undefined, lines: [] });
     const begun = { completed: false, retryBackoff: 2000, entries: [{ level: 'ERROR', log: 'begun' }] };
@@ -64,7 +64,7 @@ describe('api/endpoints/execution-output', () => {
     expect(tail(lost)).toMatchObject({ isPending: false, isLost: true, failureReason: undefined, lines: [] });
   });
 
-  it('reads where the next page begins, how large the log is, and how many entries it has', () => {
+  it('reads where the next page begins', () => {
     const entries = [
       { level: 'VERBOSE', log: 'x' },
       { level: 'NORMAL', log: 'y' },
@@ -117,7 +117,7 @@ describe('api/endpoints/execution-output', () => {
     expect(tail({ completed: true, entries }).failureReason).toBe('NoMatchedNodes');
   });
 
-  it('reads the reason of the step that the summary names, not of an earlier recovered step', () => {
+  it('reads the reason of the step in the summary', () => {
     const failed = (stepctx: string | undefined, reason: string) => ({
       level: 'ERROR',
       log: `Failed: ${reason}: x`,

@@ -62,7 +62,7 @@ describe('api/endpoints/execution-state', () => {
     });
   });
 
-  it('reads the words of newer servers, and ignores reasons without meaning', () => {
+  it('reads the words of newer servers', () => {
     // In release 6, the conditions of the step were not met; earlier, a plugin gave no reason.
     const answer = {
       steps: [
@@ -79,7 +79,7 @@ describe('api/endpoints/execution-state', () => {
     });
   });
 
-  it('distinguishes a state that is still loading from a state that cannot be read', () => {
+  it('distinguishes a loading state from an unreadable state', () => {
     expect(executionState.body.parse({ error: 'pending' })).toBe('pending');
     expect(executionState.body.safeParse({ error: 'other' }).success).toBe(false);
     expect(executionState.body.safeParse([]).success).toBe(false);

@@ -95,7 +95,7 @@ describe('api/executions', () => {
     });
   });
 
-  it('uses the end as the start if the start is missing or older than any server', async () => {
+  it('uses the end as the start if the start is missing', async () => {
     const { answer } = await read(`{"paging":{"total":3},"executions":[
       {"id":1,"status":"failed","date-started":null,"date-ended":{"unixtime":1716200009456}},
       {"id":2,"status":"failed","date-started":{"unixtime":9e15},"date-ended":{"unixtime":1716200009456}},
@@ -111,7 +111,7 @@ describe('api/executions', () => {
     });
   });
 
-  it('omits unreadable rows, and names the invalid field of each row', async () => {
+  it('names the invalid field of each unreadable row', async () => {
     const { answer } = await read(`{"paging":{"total":7},"executions":[
       {"id":1,"status":"running"},
       {"status":"failed","date-started":{"unixtime":1716200000123}},
@@ -156,16 +156,10 @@ describe('api/executions', () => {
     ['an attempt that is followed by another', { executionType: 'user', retriedExecution: { id: 8 } }, true],
     ['a user', { executionType: 'user', retryAttempt: 0 }, false],
     ['a user, of a job', { executionType: 'scheduled', job: { id: 'a-1', name: 'settle' } }, false],
-  ])(
-    'treats a row without a job as a row of a deleted job if %s started the execution',
-    (_name, part, isJobDeleted) => {
-      const ended = { unixtime: 1_716_200_000_000 };
-      const row = { id: 7, status: 'succeeded', 'date-started': ended, 'date-ended': ended, ...part };
-      const list = projectExecutions.body.parse({ paging: { total: 1, max: 20 }, executions: [row] });
-      expect([list.items[0]?.isJobDeleted, execution.body.parse(row).isJobDeleted]).toEqual([
-        isJobDeleted,
-        isJobDeleted,
-      ]);
-    },
-  );
+  ])('treats an execution by %s without a job as one of a deleted job', (_name, part, isJobDeleted) => {
+    const ended = { unixtime: 1_716_200_000_000 };
+    const row = { id: 7, status: 'succeeded', 'date-started': ended, 'date-ended': ended, ...part };
+    const list = projectExecutions.body.parse({ paging: { total: 1, max: 20 }, executions: [row] });
+    expect([list.items[0]?.isJobDeleted, execution.body.parse(row).isJobDeleted]).toEqual([isJobDeleted, isJobDeleted]);
+  });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFileLook } from '../../src/api/file-look.ts';
 
-/** Watches one file. The test sets the result of reading it: new content, unchanged content, or an error. */
+/** Watches one file. A file; the test sets the result of reading it. */
 function setUp() {
   let ticks = 0;
   let looks = 0;
@@ -34,7 +34,7 @@ function setUp() {
 }
 
 describe('api/file-look', () => {
-  it('checks files at most every ten seconds, even if it is called more often', async () => {
+  it('checks files at most every ten seconds', async () => {
     const { lookAfter, looks } = setUp();
     for (const ms of [0, 9999, 1, 0, 5000, 4999]) await lookAfter(ms);
     expect(looks()).toBe(1);
@@ -42,7 +42,7 @@ describe('api/file-look', () => {
     expect(looks()).toBe(2);
   });
 
-  it('reports new content, or nothing if the content is the same', async () => {
+  it('reports only new content', async () => {
     const { file, lookAfter, told } = setUp();
     await lookAfter(10_000);
     file.holds = 'new';
@@ -50,7 +50,7 @@ describe('api/file-look', () => {
     expect(told).toEqual(['tls taken']);
   });
 
-  it('reports an unusable file once, at the second check with the same error, and then reports any other error', async () => {
+  it('reports an unusable file once, at the second check', async () => {
     const { file, lookAfter, told } = setUp();
     file.holds = new Error('a half of it');
     await lookAfter(10_000);
@@ -71,7 +71,7 @@ describe('api/file-look', () => {
     expect(told.slice(3)).toEqual(['tls rejected gone']);
   });
 
-  it('reports nothing if a certificate and its key are replaced one after the other', async () => {
+  it('reports nothing while a certificate and its key are replaced', async () => {
     const { file, lookAfter, told } = setUp();
     file.holds = new Error('contains a key that does not belong to the certificate');
     await lookAfter(10_000);

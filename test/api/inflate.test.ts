@@ -6,7 +6,7 @@ const megabyte = 2 ** 20;
 const text = 'é1'.repeat(megabyte / 4);
 
 describe('api/inflate', () => {
-  it('inflates data up to the limit, and refuses larger data', async () => {
+  it('inflates data up to the limit', async () => {
     const { bytes } = await inflate(gzipSync(Buffer.alloc(megabyte, 'x')), megabyte);
     expect([bytes.length, bytes[0], bytes.at(-1)]).toEqual([megabyte, 0x78, 0x78]);
     await expect(inflate(gzipSync(Buffer.alloc(megabyte + 1, 'x')), megabyte)).rejects.toThrow(InflatedTooLarge);
@@ -16,7 +16,7 @@ describe('api/inflate', () => {
     expect(toText(await inflate(gzipSync(text), megabyte))).toBe(text);
   });
 
-  it('frees its memory at once when the memory is no longer needed', async () => {
+  it('frees its memory at once', async () => {
     const { bytes, free } = await inflate(gzipSync(text), megabyte);
     const { buffer } = bytes;
     expect(buffer.byteLength).toBe(megabyte);
@@ -24,12 +24,12 @@ describe('api/inflate', () => {
     expect(buffer.byteLength).toBe(0);
   });
 
-  it('fails for a body that is not gzip, and for a truncated body', async () => {
+  it('fails for a truncated body', async () => {
     await expect(inflate(Buffer.from('plain'), megabyte)).rejects.toMatchObject({ code: 'Z_DATA_ERROR' });
     await expect(inflate(gzipSync(text).subarray(0, 100), megabyte)).rejects.toMatchObject({ code: 'Z_BUF_ERROR' });
   });
 
-  it('passes larger bodies to the decoder in pieces, and refuses bodies beyond its limit', async () => {
+  it('passes larger bodies to the decoder in pieces', async () => {
     const large = gzipSync(Buffer.alloc(200, 'x'));
     expect(await inflateWhole(large, 100, 1000)).toBeUndefined();
     expect((await inflateWhole(large, 200, 1000))?.bytes.length).toBe(200);

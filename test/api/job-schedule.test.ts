@@ -53,7 +53,7 @@ describe('api/endpoints/jobs, schedules', () => {
     expect(decode(jobForecast, `{${job}}`)).toEqual({ timesMs: undefined });
   });
 
-  it('reads whether a job may run several times at once, which only definitions of such jobs state', () => {
+  it('reads whether a job may run several times at once', () => {
     expect(decode(jobDefinition, '[{"multipleExecutions":true}]')).toEqual({ allowsSeveral: true });
     const two = '[{"multipleExecutions":true,"maxMultipleExecutions":"2"}]';
     expect(decode(jobDefinition, two)).toEqual({ allowsSeveral: true, mostAtOnce: 2 });
@@ -67,7 +67,7 @@ describe('api/endpoints/jobs, schedules', () => {
     });
   });
 
-  it('reads the last change of a job, and the member that runs the job, from lists that contain them', () => {
+  it('reads the last change and the member of a job from lists', () => {
     expect(decode(projectJobs, `[{${job},"serverNodeUUID":"u1","lastModified":"2026-11-21T02:00:00Z"}]`)).toEqual([
       {
         id: 'j1',
@@ -82,7 +82,7 @@ describe('api/endpoints/jobs, schedules', () => {
     ]);
   });
 
-  it('requests jobs in the API version that reports changes, if the server supports it, and other lists as usual', async () => {
+  it('requests jobs in the API version that reports changes', async () => {
     expect(await askAll(58)).toEqual(['/api/56/project/pay/jobs', '/api/47/job/j1/forecast']);
     expect(await askAll(47)).toEqual(['/api/47/project/pay/jobs', '/api/47/job/j1/forecast']);
   });
@@ -91,7 +91,7 @@ describe('api/endpoints/jobs, schedules', () => {
     expect(await askAll(58, 41)).toEqual(['/api/41/project/pay/jobs', '/api/41/job/j1/forecast']);
   });
 
-  it('never requests a forecast in a version that includes one-time runs in the forecast', async () => {
+  it('never requests a forecast with one-time runs', async () => {
     expect(await askAll(58, 54)).toEqual(['/api/54/project/pay/jobs', '/api/47/job/j1/forecast']);
   });
 });

@@ -32,14 +32,14 @@ describe('api/page-pieces', () => {
     expect(asked).toEqual(['0+8']);
   });
 
-  it('halves the page until it fits, and continues with that size', async () => {
+  it('halves the page until it fits', async () => {
     const { ids, asked, leftOut } = setUp([5, 5, 5, 5, 5, 5], 10);
     expect(await ids(8)).toBe('0 1 2 3 4 5 of 6');
     expect(asked).toEqual(['0+8 too large', '0+4 too large', '0+2', '2+2', '4+4']);
     expect(leftOut).toEqual([]);
   });
 
-  it('omits a row that is too large for one response, and finds all other rows', async () => {
+  it('omits a row that is too large for one response', async () => {
     const { ids, asked, leftOut } = setUp([1, 1, 99, 1, 1, 1, 1, 1], 10);
     expect(await ids(8)).toBe('0 1 3 4 5 6 7 of 8');
     expect(leftOut).toEqual(['1 before 3']);
@@ -56,7 +56,7 @@ describe('api/page-pieces', () => {
     ]);
   });
 
-  it('reports at the end the rows that are too large, even if the list has only such rows', async () => {
+  it('reports the rows that are too large at the end', async () => {
     const last = setUp([1, 99], 10);
     expect(await last.ids(2)).toBe('0 of 2');
     expect(last.leftOut).toEqual(['1 before undefined']);
@@ -79,7 +79,7 @@ describe('api/page-pieces', () => {
     expect(asked).toEqual(['2+2']);
   });
 
-  it('reads all pages again when rows vanish between two pages, a limited number of times', async () => {
+  it('reads all pages again when rows vanish between two pages', async () => {
     const rows = Array.from({ length: 60 }, (_, id) => ({ id }));
     let deletions = 1;
     const read = async ({ offset, max }: PageRequest) => {
@@ -94,7 +94,7 @@ describe('api/page-pieces', () => {
     expect((await ids()).length).toBeGreaterThan(40);
   });
 
-  it('does not treat other errors as a response that is too large', async () => {
+  it('distinguishes other errors from a response that is too large', async () => {
     const read = async (): Promise<never> => {
       throw new ApiError('busy', { kind: 'busy', apiEndpoint: 'rows' });
     };

@@ -50,7 +50,7 @@ describe('api/paging', () => {
     expect(list.asked).toEqual([{ beginMs: 0, endMs: 3_600_000, max: 500, offset: 0 }]);
   });
 
-  it('finds every visible row when other rows are hidden, at any position', async () => {
+  it('finds every visible row among hidden rows', async () => {
     const rows = fc.array(fc.record({ endMs: fc.integer({ min: 0, max: 20_000 }), hidden: fc.boolean() }), {
       maxLength: 120,
     });
@@ -64,7 +64,7 @@ describe('api/paging', () => {
     );
   });
 
-  it('pages by offset only within one second, with overlapping pages', async () => {
+  it('pages by offset only within one second', async () => {
     const flood = Array.from({ length: 25 }, (_, id) => ({ id, endMs: 7000 + id, hidden: false }));
     const list = createList(flood);
 
@@ -72,7 +72,7 @@ describe('api/paging', () => {
     expect(list.asked.map(({ offset }) => offset)).toEqual([0, 8, 16, 24]);
   });
 
-  it('reads a burst of rows again if the total of the burst changed during the read', async () => {
+  it('reads a burst of rows again if its total changed', async () => {
     const flood = Array.from({ length: 25 }, (_, id) => ({ id, endMs: 7000, hidden: false }));
     const list = createList(flood);
     const found = new Set<number>();
@@ -81,14 +81,14 @@ describe('api/paging', () => {
     for await (const { items } of readWindow(list.read, { beginMs: 7000, endMs: 7999 }, options)) {
       for (const { id } of items) found.add(id);
       pages += 1;
-      // Ten rows that were already read are deleted, so later rows move to an earlier page.
+      // Ten rows of an earlier page are deleted, so later rows move there.
       if (pages === 2) list.change(flood.slice(0, 15));
     }
 
     expect([...found].filter((id) => id < 15)).toHaveLength(15);
   });
 
-  it('also reads the first page of a burst again when rows were added before it', async () => {
+  it('reads the first page of a burst again after new rows', async () => {
     const flood = Array.from({ length: 25 }, (_, id) => ({ id, endMs: 7000, hidden: false }));
     const late = Array.from({ length: 3 }, (_, index) => ({ id: 25 + index, endMs: 7000, hidden: false }));
     const list = createList(flood);
@@ -123,11 +123,11 @@ describe('api/paging', () => {
     const options = { ...ofRows, pageSize: 10, overlap: 0 };
     for await (const _ of readWindow(restless, { beginMs: 0, endMs: 10 }, options)) pages += 1;
 
-    // The reader begins again five times, and then reads to the end.
+    // The reader begins again five times, then reads to the end.
     expect(pages).toBe(16);
   });
 
-  it('continues before the oldest row of a full page, and reads its second again, which may be incomplete', async () => {
+  it('continues before the oldest second of a full page', async () => {
     const ends = [0, 999, 1000, 1001, 1999, 2000, 2001, 2999, 3000, 3001, 3999];
     const list = createList(ends.map((endMs, id) => ({ id, endMs, hidden: false })));
 
@@ -141,7 +141,7 @@ describe('api/paging', () => {
     ]);
   });
 
-  it('halves a window if too few rows are visible on its page to determine how far the page reaches', async () => {
+  it('halves a window if too few rows are visible', async () => {
     const rows = Array.from({ length: 40 }, (_, id) => ({ id, endMs: id * 100, hidden: id % 10 !== 0 }));
     const list = createList(rows);
 
@@ -182,7 +182,7 @@ describe('api/paging', () => {
     expect(list.asked.every(({ beginMs, endMs }) => beginMs <= endMs)).toBe(true);
   });
 
-  it('continues after a full page even if a cached total says that the list is complete', async () => {
+  it('continues after a full page despite a cached total', async () => {
     const list = createList(Array.from({ length: 30 }, (_, id) => ({ id, endMs: id * 1000, hidden: false })));
     const stale = {
       ...list,
@@ -197,7 +197,7 @@ describe('api/paging', () => {
     expect(await readIds(staleFlood, { beginMs: 0, endMs: 29_999 }, 10)).toHaveLength(30);
   });
 
-  it('reports after every page which windows are unread, so that a reader can continue later', async () => {
+  it('reports after every page which windows are unread', async () => {
     const list = createList(Array.from({ length: 5000 }, (_, id) => ({ id, endMs: id * 700, hidden: id % 7 === 0 })));
     const found = new Set<number>();
     let open: readonly Window[] = [hour];

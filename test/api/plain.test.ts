@@ -33,7 +33,7 @@ async function ask({ status, body = '', headers = {} }: Answer, dialect: Dialect
 
 async function fail(answer: Answer, times?: number) {
   const { outcome } = await ask(answer, 'rundeck', times);
-  // This cast is safe: a client rejects only with this error, and the tests read its fields.
+  // This cast is safe: a client rejects only with this error.
   const { kind, message, details } = outcome as ApiError;
   return { kind, message, retryAfterMs: details.retryAfterMs };
 }
@@ -135,7 +135,7 @@ describe('api/plain answers', () => {
     [429, '120', '120'],
     [503, '120', '120'],
     [503, 'Fri, 01 Jan 2100 00:00:00 GMT', '300'],
-  ])('sends nothing to a server that responded %d and requested a pause (%s)', async (status, value, seconds) => {
+  ])('sends nothing during a requested pause after %d (%s)', async (status, value, seconds) => {
     expect(await fail({ status, headers: { 'retry-after': value } })).toMatchObject({
       kind: 'busy',
       message: `GET execution-mode: not asked, the server responded with HTTP ${status} and asked for a pause of another ${seconds} s`,

@@ -53,7 +53,7 @@ async function settle(): Promise<void> {
 }
 
 describe('api/project-list', () => {
-  it('sends one request for all concurrent callers, and omits excluded projects', async () => {
+  it('sends one request for all concurrent callers', async () => {
     const { read, answer, later, asked, heard } = setUp();
     const both = [read(), read()];
     await answer('a', 'hidden', 'b');
@@ -101,7 +101,7 @@ describe('api/project-list', () => {
   });
 
   it('waits for a slow response instead of sending a second request', async () => {
-    // The first response could arrive after the second response, and bring back deleted projects.
+    // A late first response could bring back deleted projects.
     const { read, answer, later, asked, heard } = setUp();
     const first = read();
     later(20_000);
@@ -123,7 +123,7 @@ describe('api/project-list', () => {
     expect([await first, await readDated()]).toEqual(['a at 1000', 'a at 1000']);
   });
 
-  it('requests a newer list for a caller that needs it, after the request in progress has ended', async () => {
+  it('requests a newer list for a caller that needs it', async () => {
     const { readDated, answer, later, asked } = setUp();
     const first = readDated();
     later(1000);

@@ -30,7 +30,7 @@ function isEndpoint(value: unknown): value is Endpoint<unknown> {
   return typeof value === 'object' && value !== null && 'body' in value && 'path' in value && 'name' in value;
 }
 
-/** The endpoints with this path; for the list of projects, with and without the switches of each project. */
+/** The endpoints with this path. */
 function toEndpoints({ path }: Recording): readonly Endpoint<unknown>[] {
   const [asked = '', query = ''] = path.split('?');
   const found = endpoints.filter((endpoint) => {

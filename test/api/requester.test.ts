@@ -79,7 +79,7 @@ const plain: Credentials = {
 };
 
 describe('api/requester', () => {
-  it('retries errors that may be temporary, and counts every attempt', async () => {
+  it('retries errors that may be temporary', async () => {
     const { ask, seen } = setUp(['network', { status: 502 }, active], { random: 0 });
     expect(await inTime(ask())).toBe('active');
     expect(seen).toEqual([
@@ -152,7 +152,7 @@ describe('api/requester', () => {
     expect(limitsMs).toEqual([10_000, 1500]);
   });
 
-  it('sends no request after the common deadline, and reports no error of the server', async () => {
+  it('sends no request after the common deadline', async () => {
     const { ask, seen, circuit, ticks } = setUp([active]);
     const untilTicks = ticks() + 99;
     for (let count = 0; count < 6; count += 1) {
@@ -169,7 +169,7 @@ describe('api/requester', () => {
     expect([seen, circuit]).toEqual([[], []]);
   });
 
-  it('reports a request that was not admitted in time, but no error of the server', async () => {
+  it('reports a request that was not admitted in time', async () => {
     const { ask, circuit } = setUp([active], { requestsPerSecond: 1 });
     await ask();
     for (let count = 0; count < 6; count += 1) {
@@ -184,7 +184,7 @@ describe('api/requester', () => {
     expect(circuit).toEqual([]);
   });
 
-  it('does not report that the server requested a pause if a request was only admitted too late', async () => {
+  it('does not report a late admission as a requested pause', async () => {
     const { ask } = setUp([active], { requestsPerSecond: 1, lateTicks: 0.4 });
     await ask();
     const asking = ask({ forMs: 100 });
@@ -192,7 +192,7 @@ describe('api/requester', () => {
     expect(await asking).toMatchObject({ kind: 'timeout', details: { isOwnLimit: true } });
   });
 
-  it('does not open the circuit if a server had less than half of its time to respond', async () => {
+  it('does not open the circuit after a short time to respond', async () => {
     const { ask, seen, circuit, ticks } = setUp(['timeout']);
     for (let count = 0; count < 6; count += 1) await ask({ untilTicks: ticks() + 4999 });
     expect(circuit).toEqual([]);
@@ -219,7 +219,7 @@ describe('api/requester', () => {
     expect(await next).toBe('active');
   });
 
-  it('fails at once if there is no time to send, and counts no request', async () => {
+  it('fails at once if there is no time to send', async () => {
     const { ask, seen } = setUp([{ status: 429, headers: { 'retry-after': '60' } }], { random: 0 });
     expect(await inTime(ask())).toMatchObject({ kind: 'busy', details: { unsent: true } });
     expect(await inTime(ask())).toMatchObject({
@@ -267,7 +267,7 @@ describe('api/requester', () => {
     expect(asked()).toBe(6);
   });
 
-  it('does not count a request as an outage or an error if its poll cancelled it', async () => {
+  it('does not count a cancelled request as an error', async () => {
     const { ask, circuit, seen } = setUp(['network'], { tookMs: 100, random: 0 });
     for (let count = 0; count < 10; count++) {
       const ending = new AbortController();

@@ -32,7 +32,7 @@ const ok = (body: string | Buffer, headers = '') => {
 };
 
 describe('api/transport', () => {
-  it('sends requests below the path of the base URL, and reads the responses', async () => {
+  it('sends requests below the path of the base URL', async () => {
     const server = await startRawServer((socket) => socket.write(ok('{"a":"é"}')));
     const transport = createTransport({ url: `${server.url}/base/`, timeoutMs: 5000, clock: systemClock });
     onTestFinished(transport.close);
@@ -204,7 +204,7 @@ describe('api/transport', () => {
     await expect(request).rejects.toMatchObject({ kind: 'network' });
   });
 
-  it('sends no request if its poll ended while the request waited for a connection', async () => {
+  it('sends no request after the end of its poll', async () => {
     const replies: (() => void)[] = [];
     const server = await startRawServer((socket) => replies.push(() => socket.write(ok('{}'))));
     const transport = createTransport({ url: server.url, timeoutMs: 5000, concurrency: 1, clock: systemClock });

@@ -24,7 +24,7 @@ afterAll(() => {
 });
 
 describe.skipIf(!hasOpenssl)(`api/transport through a tunnel${withoutOpenssl}`, () => {
-  it('reaches an https server through a proxy that sees neither the token nor the path', async () => {
+  it('hides token and path of an https server from the proxy', async () => {
     const { url, asked } = await startTlsServer('good');
     const proxy = await startTunnel();
     const transport = toTransport(url, proxy.url, { ca: certificates.pem('ca.pem') });
@@ -44,7 +44,7 @@ describe.skipIf(!hasOpenssl)(`api/transport through a tunnel${withoutOpenssl}`, 
     expect(proxy.head()).not.toMatch(/planted|system|auth-token/);
   });
 
-  it('checks the certificate inside the tunnel, and the configured name', async () => {
+  it('checks the certificate inside the tunnel', async () => {
     const { url } = await startTlsServer('named');
     const proxy = await startTunnel();
     const ca = certificates.pem('ca.pem');
@@ -76,7 +76,7 @@ describe('api/transport with an unusable proxy', () => {
     ],
     [403, 'network: GET system-info: the proxy refuses the request with HTTP 403; see proxy_url'],
     [502, 'network: GET system-info: the proxy refuses the request with HTTP 502; see proxy_url'],
-  ])('reports that the proxy opens no tunnel and responds with %d', async (status, says) => {
+  ])('reports that the proxy refuses a tunnel with %d', async (status, says) => {
     const proxy = await startRefusingProxy(status);
 
     expect(await fault('https://127.0.0.1:9', proxy.url)).toBe(says);
@@ -88,7 +88,7 @@ describe('api/transport with an unusable proxy', () => {
       'GET system-info: the proxy refuses the request with HTTP 407: it requires a password, which is not supported; see proxy_url',
     ],
     [403, 'GET execution-mode: HTTP 403, refused by a proxy or firewall in front of the server'],
-  ])('reports that the proxy does not forward an http request and responds with %d', async (status, message) => {
+  ])('reports that the proxy refuses an http request with %d', async (status, message) => {
     const proxy = await startRefusingProxy(status);
     const url = 'http://127.0.0.1:9';
     const { api } = createTestClient({ url, transport: toTransport(url, proxy.url) });

@@ -39,7 +39,7 @@ async function connect(first = 'right') {
 }
 
 describe('api/auth/session', () => {
-  it('logs in once for many requests, and opens only the home page', async () => {
+  it('logs in once for many requests', async () => {
     const { api, simulator } = await connect();
 
     await Promise.all([api.get(executionMode), api.get(executionMode), api.get(executionMode)]);
@@ -64,7 +64,7 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(2);
   });
 
-  it('keeps its session, and its pause after a failed login, across a reload, and uses a changed password at once', async () => {
+  it('keeps its session over a reload', async () => {
     const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
     onTestFinished(() => simulator.stop());
     simulator.control.addToken({ token: 'right', user: 'reader', kind: 'password' });
@@ -100,7 +100,7 @@ describe('api/auth/session', () => {
     password.replace('new');
 
     expect(await api.get(executionMode)).toBe('active');
-    // The next login starts at once, and does not wait for the old login.
+    // The next login does not wait for the old one.
     pass(30_000);
     simulator.control.addFault({ kind: 'status', path: '^/api/', status: 403, body: unauthorized.body, times: 1 });
     expect(await api.get(executionMode)).toBe('active');
@@ -154,7 +154,7 @@ describe('api/auth/session', () => {
     },
   );
 
-  it('requests no path with an empty segment if the address of the server ends with a slash', async () => {
+  it('requests no path with an empty segment', async () => {
     const own = await startServer((_request, response) => {
       response.writeHead(302, { location: `${own.url}//step//two?to=a//b`, 'set-cookie': 'JSESSIONID=own' }).end();
     });
@@ -241,7 +241,7 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(2);
   });
 
-  it('keeps a new session when refusals of requests with the old session arrive late', async () => {
+  it('keeps a new session after late refusals of the old one', async () => {
     const replies: (() => void)[] = [];
     const own = await startSessionServer('', undefined, (reply) => replies.push(reply));
     const { credentials, transport, pass } = connectTo(own.url, 'right');
@@ -266,7 +266,7 @@ describe('api/auth/session', () => {
     expect((await credentials.authorize(transport, undefined)).headers).toEqual(headers);
   });
 
-  it('completes a login after the poll that started the login has ended', async () => {
+  it('completes a login after the end of its poll', async () => {
     const replies: (() => void)[] = [];
     const own = await startSessionServer('', undefined, (reply) => replies.push(reply));
     const { credentials, transport } = connectTo(own.url, 'right');
