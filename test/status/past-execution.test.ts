@@ -66,7 +66,7 @@ describe('status/past-execution', () => {
     });
   });
 
-  it("shows the server's own word for a reason, even if traces have only a general word", () => {
+  it("shows the server's own word for a reason", () => {
     const reasonOf = (past: ReturnType<typeof tell>) => past.facts.find(({ name }) => name === 'Reason')?.value;
     expect(tell('custom-status').spans.map(({ why }) => why)).toEqual([
       'it ended with a custom status: first failure another reason',
@@ -127,7 +127,7 @@ describe('status/past-execution', () => {
     expect(tell('per-node-reference').spans.map(({ isFitted }) => isFitted)).toContain(true);
   });
 
-  it('lists the attempts before and after an execution, and whether each has a page', () => {
+  it('lists the attempts before and after an execution', () => {
     const source = readRecorded('no-state');
     const execution = { ...source.execution, nextAttemptId: 4712 };
     const plan = planSource({ ...source, execution, previousAttemptId: 4710 });

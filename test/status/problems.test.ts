@@ -15,7 +15,7 @@ function headline(...servers: readonly ServerStatus[]): string {
 }
 
 describe('status/problems', () => {
-  it('reports that there is no problem, and how many collectors are up to date', () => {
+  it('reports that there is no problem', () => {
     expect(headline(server('prod'))).toBe('No problem seen on "prod"');
     expect(toSummary(status(server('prod')))).toBe('It answers and may run jobs; 2 collectors are up to date.');
     expect(headline(server('prod'), server('test'))).toBe('No problem seen on 2 servers');
@@ -27,7 +27,7 @@ describe('status/problems', () => {
     );
   });
 
-  it('makes no claim about servers that other exporters watch', () => {
+  it('reports nothing about servers of other exporters', () => {
     const away = ['b', 'c'].map((name) => server(name, { state: 'elsewhere', collectors: [] }));
     const all = [server('a', { state: 'elsewhere' }), ...away];
     expect(headline(server('a', { state: 'elsewhere' }))).toBe('"a" is watched by another exporter');
@@ -47,7 +47,7 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('lists the lost database first, and then the servers that no exporter watches', () => {
+  it('lists the lost database first', () => {
     const servers = ['a', 'b'].map((name) => server(name, { state: 'unwatched', collectors: [] }));
     const told = {
       ...status(...servers),
@@ -64,7 +64,7 @@ describe('status/problems', () => {
     expect(judge(told, problems)).toBe(false);
   });
 
-  it('makes no claim about jobs if the execution mode is unknown', () => {
+  it('reports nothing about jobs if the execution mode is unknown', () => {
     const told = status(server('prod', { executionMode: undefined, collectors: [collector('ping')] }));
     expect(toSummary(told)).toBe('It answers; 1 collector is up to date.');
   });
@@ -75,7 +75,7 @@ describe('status/problems', () => {
     expect(headline(server('prod'), server('test', { state: 'refused' }))).toBe('"test" rejects the credentials');
   });
 
-  it('cuts every title to 59 characters, and shows the whole text below a cut title', () => {
+  it('cuts every title to 59 characters', () => {
     const name = 'a-server-whose-name-is-longer-than-anybody-would-like';
     const collectors = [
       collector('executions-metrics', { result: 'failed', message: 'GET x: 500' }),
@@ -93,7 +93,7 @@ describe('status/problems', () => {
     expect(told[1]?.detail).toBe('"a-server-whose-name-is-…": health checks fail: dataSource.connection.time, quartz');
   });
 
-  it('lists the worst first', () => {
+  it('lists the worst problem first', () => {
     const servers = [
       server('many', { hidesMembers: true }),
       server('new', { state: 'waiting', executionMode: undefined, collectors: [] }),
@@ -124,7 +124,7 @@ describe('status/problems', () => {
     expect(headline(...servers)).toBe('"dead" is not responding');
   });
 
-  it('reports problems of executions, schedules and members, but not of a silent server', () => {
+  it('reports problems of executions, schedules and members', () => {
     const troubles = [
       { kind: 'jobs_failing', text: '2 jobs keep failing', detail: 'pay/a and pay/b' },
       { kind: 'will_saturate', text: 'more runs than threads are expected' },
@@ -157,7 +157,7 @@ describe('status/problems', () => {
     expect(isWell(findProblems(status(server('prod', { state: 'down' }))))).toBe(false);
   });
 
-  it('lists a problem last, and as a note, only if all its alerts are off', () => {
+  it('lists a problem whose alerts are all off as a note', () => {
     const troubles = [{ kind: 'unpunctual', text: '9 % of the scheduled runs are late or missing' }] as const;
     const collectors = [collector('tokens', { complaints: ['a token expires'] })];
     const told = status(server('prod', { troubles, collectors, hidesMembers: true }));
@@ -179,7 +179,7 @@ describe('status/problems', () => {
     expect(was(600_000)).toEqual([]);
   });
 
-  it('names the logs and tokens about which collectors complain', () => {
+  it('names the logs and tokens with problems', () => {
     const collectors = ['healthcheck', 'log-storage', 'tokens'].map((name) => collector(name, { complaints: ['x'] }));
     expect(findProblems(status(server('prod', { collectors }))).map(({ kind }) => kind)).toEqual([
       'logs',
@@ -199,7 +199,7 @@ describe('status/problems', () => {
     expect(tell(server('prod', { members }))).toEqual(['"prod/b" is not responding. Since 01:19 UTC (2 h ago).']);
   });
 
-  it('does not report a denial of an endpoint that only an administrator may read', () => {
+  it('does not report denied endpoints of administrators', () => {
     const denied = { result: 'off', reason: 'denied' } as const;
     const collectors = [collector('users', denied), collector('log-storage', denied)];
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
@@ -216,7 +216,7 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('reports how many executions cannot be read, and in which projects', () => {
+  it('reports how many executions cannot be read', () => {
     const hidden = [
       { project: 'warehouse', counted: 100, readable: 0 },
       { project: 'billing', counted: 20, readable: 12 },
@@ -238,13 +238,13 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('reports that the credentials see no project, and nothing else about executions', () => {
+  it('reports that the credentials see no project', () => {
     expect(tell(server('prod', { visibleProjects: 0, executions: executions({ runningSight: 'denied' }) }))).toEqual([
       '"prod" shows no project. It has none, or the credentials cannot read any.',
     ]);
   });
 
-  it('puts a server without visible projects before its earlier failures, which may be over', () => {
+  it('puts a server without visible projects before its old failures', () => {
     const troubles = [{ kind: 'common_cause', text: '9 of 9 failed jobs share project pay' }] as const;
     expect(tell(server('prod', { visibleProjects: 0, troubles }))).toEqual([
       '"prod" shows no project. It has none, or the credentials cannot read any.',
@@ -258,7 +258,7 @@ describe('status/problems', () => {
       { jobs: 1000, durations: 1, limitedBy: 'collectors.executions.max_series' },
       'At least 1,000 jobs beyond the first 5,000 without their own series, 1 job without duration series: raise collectors.executions.max_series',
     ],
-  ] as const)('reports how many jobs have no series of their own, and which limit to raise: %j', (given, text) => {
+  ] as const)('reports how many jobs have no series of their own: %j', (given, text) => {
     const leftOut = { durations: 0, room: { jobs: 5000, durations: 200, nodes: 300 }, ...given };
     expect(tell(server('prod', { executions: executions({ leftOut }) }))).toEqual([
       `"prod": jobs without series of their own. ${text}.`,
@@ -277,7 +277,7 @@ describe('status/problems', () => {
     expect(tell(server('prod', { collectors }))).toEqual([]);
   });
 
-  it('allows a collector an age of three intervals, and at least a minute', () => {
+  it('allows a collector an age of three intervals', () => {
     expect(tell(server('prod', { collectors: [collector('ping', { lastRunAtMs: atMs - 60_000 })] }))).toEqual([]);
     const hourly = { everyMs: 3_600_000, lastRunAtMs: atMs - 10_800_000 };
     expect(tell(server('prod', { collectors: [collector('users', hourly)] }))).toEqual([]);
@@ -295,7 +295,7 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('reports that the last reload failed, and why', () => {
+  it('reports that the last reload failed', () => {
     const failed = (...complaints: string[]) =>
       findProblems({ ...status(server('prod')), failedReload: { atMs: atMs - 120_000, complaints } });
     expect(failed('config.yaml:3:1 web: is odd')).toEqual([

@@ -137,7 +137,7 @@ describe('status/read-status', () => {
     expect(server).toMatchObject({ ...told, executionMode: 'passive', executionModeSinceMs: nowMs - 60_000 });
   });
 
-  it('shows no mode that is no longer read, or that cannot be loaded', async () => {
+  it('shows no mode that is no longer read', async () => {
     const recall = async (): Promise<Memory> => ({ mode: 'active' });
     const failing = poll({ collector: 'execution-mode' }, timedOut, vital);
     expect((await read([failing], { state: { recall } })).executionMode).toBeUndefined();
@@ -191,7 +191,7 @@ describe('status/read-status', () => {
     expect(collectors[0]?.result).toBe(result);
   });
 
-  it('reports the actual next run of a poll that pauses', async () => {
+  it('reports the next run of a poll after its pause', async () => {
     const last = {
       outcome: denied,
       endedAtMs: nowMs - 12_000,
@@ -203,7 +203,7 @@ describe('status/read-status', () => {
     expect(collectors[0]?.nextRunAtMs).toBe(nowMs + 288_000);
   });
 
-  it('suggests the policy for denied requests, even if only some projects deny them', async () => {
+  it('suggests the policy for denied requests', async () => {
     const polls = [
       poll({ collector: 'log-storage' }, denied),
       poll({ collector: 'project-jobs' }, { ...success, note: '3 of 40 projects are denied' }),
@@ -240,13 +240,13 @@ describe('status/read-status', () => {
     expect((await read(polls, { executions: () => told })).missingPolicy).toBe(ofExecutions);
   });
 
-  it('suggests no policy for other notes about executions, or before the first note', async () => {
+  it('suggests no policy for other notes about executions', async () => {
     const polls = [poll({ collector: 'executions' }, { ...success, note: 'it ran out of time' })];
     const told = executions({ runningSight: 'unknown' });
     expect((await read(polls, { executions: () => told })).missingPolicy).toBeUndefined();
   });
 
-  it('suggests the policy for everything polled if no project is visible', async () => {
+  it('suggests the whole policy if no project is visible', async () => {
     const polls = [poll({ collector: 'executions' }, success), poll({ collector: 'log-storage' }, success)];
     const server = await read(polls, { visibleProjects: () => 0 });
     expect(server.visibleProjects).toBe(0);
@@ -263,7 +263,7 @@ describe('status/read-status', () => {
     expect((await read([], { facts: () => facts, servers })).hidesMembers).toBe(false);
   });
 
-  it('reports a cluster as up while one of its members is', async () => {
+  it('reports a cluster as up while one member is up', async () => {
     const members = [
       { name: 'a', url: 'https://a.example.org' },
       { name: 'b', url: 'https://b.example.org' },
@@ -288,7 +288,7 @@ describe('status/read-status', () => {
     ]);
   });
 
-  it('reports a cluster as down from the time at which its last member went down', async () => {
+  it('reports since when all members of a cluster are down', async () => {
     const members = ['a', 'b'].map((name) => ({ name, url: `https://${name}.example.org` }));
     const polls = members.map(({ name }) => poll({ member: name, collector: 'ping' }, timedOut, vital));
     const seen: Watched['seen'] = (member) =>

@@ -45,7 +45,7 @@ describe('status/running', () => {
     expect(toWhatRuns(unread, settings)).toBeUndefined();
   });
 
-  it('decides whether an execution is overdue by the time at which it was last seen', () => {
+  it('decides about overdue executions by the last read', () => {
     const status = { recent: [], epoch: 1, nowMs, seenMs: nowMs - 60_000, visibility, leftOut: undefined };
     const running = [run(1, { startedAtMs: nowMs - 400_000 })];
     expect(toWhatRuns({ ...status, running }, settings)?.overdueCount).toBe(0);
@@ -67,7 +67,7 @@ describe('status/running', () => {
     expect(told).toMatchObject({ runningCount: 5, overdueCount: 1, waitingCount: 0, serverNowMs: nowMs });
   });
 
-  it('counts waiting executions, and leaves out finished and excluded executions', () => {
+  it('counts waiting executions', () => {
     const job = { id: 'j', name: 'secret', group: '', averageDurationMs: undefined };
     const told = tell([
       run(1, { status: 'queued' }),
@@ -90,7 +90,7 @@ describe('status/running', () => {
     expect(tell([], [], sight)).toMatchObject({ runningDenied: ['pay'], hidden: [toHidden('pay')] });
   });
 
-  it('finds one of many running or waiting executions, but no finished or excluded execution', () => {
+  it('finds one of many running or waiting executions', () => {
     const job = { id: 'j', name: 'secret', group: '', averageDurationMs: undefined };
     const running = [
       ...Array.from({ length: 30 }, (_, id) => run(id)),
@@ -120,7 +120,7 @@ describe('status/running', () => {
     expect(findRunning(unread, settings, { server: 'prod', id: 28 })).toBeUndefined();
   });
 
-  it('shows ten running and ten ended executions, with their total numbers', () => {
+  it('shows ten running and ten ended executions', () => {
     const runs = Array.from({ length: 13 }, (_, id) => run(id));
     const over = Array.from({ length: 12 }, (_, id) => past(id, id === 0 ? 'private' : 'pay'));
     const told = tell(runs, over);

@@ -6,7 +6,7 @@ const settings = { overdueFactor: 3, overdueFloorMs: 300_000, usualMsOf: () => 1
 const usual = { server: 'prod', nowMs: 0, schedule: undefined, running: [], ...settings };
 
 describe('status/shown-job', () => {
-  it('finds the runs of a job by its path, for groups of any depth', () => {
+  it('finds the runs of a job by its path', () => {
     const own = ended({ id: 1, project: 'pay', job: 'a/b/settle' });
     const others = [
       ended({ id: 2, project: 'shop', job: 'a/b/settle' }),
@@ -28,7 +28,7 @@ describe('status/shown-job', () => {
     expect(toShownJob({ ...many, factsOf: () => undefined })?.runs).toHaveLength(100);
   });
 
-  it('finds the runs of a job by its id, also from before a rename, and no runs of a job that had its name', () => {
+  it('finds the runs of a job by its id', () => {
     const own = [
       ended({ id: 3, project: 'pay', job: 'settle', jobId: 'j1' }),
       ended({ id: 2, project: 'pay', job: 'old/name', jobId: 'j1' }),
@@ -41,14 +41,14 @@ describe('status/shown-job', () => {
     const current = [running({ id: 6, project: 'pay', job: 'settle', jobId: 'j2' })];
     const shown = toShownJob({ ...input, running: current, factsOf: () => ({ jobId: 'j1' }) });
     expect(shown).toMatchObject({ runs: own, running: [], lastFailure: undefined });
-    // The list of jobs shows that another job has the name now.
+    // Another job has the name now.
     expect(toShownJob({ ...input, jobId: 'j2', factsOf: () => undefined })).toMatchObject({
       runs: [other, own[2]],
       lastFailure,
     });
   });
 
-  it('finds a job that has only last values, and no job that never ran', () => {
+  it('finds a job that has only last values', () => {
     const input = { ...usual, path: 'pay/settle', ended: [] };
     expect(toShownJob({ ...input, factsOf: () => ({ averageDurationMs: 1000 }) })).toMatchObject({
       runs: [],
@@ -56,7 +56,7 @@ describe('status/shown-job', () => {
       overdueMs: 300_000,
     });
     expect(toShownJob({ ...input, factsOf: () => undefined })).toBeUndefined();
-    // The server reports an average although the job runs for the first time since the exporter started.
+    // The server reports an average, although the exporter has seen no run.
     const first = [running({ project: 'pay', job: 'settle', averageMs: 200_000 })];
     expect(toShownJob({ ...input, factsOf: () => undefined, running: first })).toMatchObject({ overdueMs: 600_000 });
   });
