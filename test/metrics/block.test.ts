@@ -8,7 +8,7 @@ const gunzip = (block: Block): string => gunzipSync(Buffer.concat(toGzip(block))
 const textOf = (block: Block): string => Buffer.concat(block.text).toString('utf8');
 
 describe('metrics/block', () => {
-  it('joins separately deflated pieces to a stream that any gzip reader accepts', async () => {
+  it('joins deflated pieces to a stream for any gzip reader', async () => {
     const joined = joinBlocks([
       await toBlock('one 1\n'),
       toBlockNow('two é 2\n'),
@@ -69,7 +69,7 @@ describe('metrics/crc32', () => {
     );
   });
 
-  it('computes the factor for more bytes than 32 bits can count', () => {
+  it('computes the factor for more bytes than fit into 32 bits', () => {
     const half = toShift(2 ** 32);
 
     expect(addShifts(half, half)).toBe(toShift(2 ** 33));

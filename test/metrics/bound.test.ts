@@ -39,7 +39,7 @@ describe('metrics/bound', () => {
     expect(boundRows(rows, noRules).rows).toBe(rows);
   });
 
-  it('shows fewer series if their labels are very long, and counts the omitted series', () => {
+  it('shows fewer series if their labels are very long', () => {
     const rows = Array.from({ length: 100 }, (_, index) =>
       queued.rows(1, { project: `${'p'.repeat(1000)}${index}`, status: 's'.repeat(1000) }),
     ).flat();
@@ -48,7 +48,7 @@ describe('metrics/bound', () => {
     expect(dropped).toEqual({ cap: 94 });
   });
 
-  it('computes the same sum of durations for any order of jobs, so that no sum falls after a restart', () => {
+  it('computes the same sum of durations for any order of jobs', () => {
     const durations = histogram('demo_seconds', 'Durations.', 'job');
     const jobs = [0.1, 0.2, 0.3, 1.1].map((sum, job) =>
       durations.rows({ bounds: [], counts: [1], sum, count: 1 }, { job: String(job) }),
@@ -59,7 +59,7 @@ describe('metrics/bound', () => {
     expect(bound((jobs[0] ?? []).concat(jobs[1] ?? []), rules).lines).toContain('demo_seconds_sum 0.3');
   });
 
-  it('merges rows with the same labels by the rule of their family, and counts the merged rows', () => {
+  it('merges rows with equal labels by the rule of their family', () => {
     const rows = [
       ...stored.rows(1, { project: 'a' }),
       ...stored.rows(8, { project: 'b' }),
@@ -83,7 +83,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('distinguishes labels that look alike when joined, and labels named like members of Object', () => {
+  it('distinguishes labels that are equal when joined', () => {
     const pairs = [
       ['a', 'b,c'],
       ['a,b', 'c'],
@@ -104,7 +104,7 @@ describe('metrics/bound', () => {
     expect(boundRows([...rows, ...rows], noRules).dropped).toEqual({ merged: pairs.length });
   });
 
-  it('merges labels that differ only in halves of surrogate pairs, which a scrape cannot distinguish', () => {
+  it('merges labels that differ only in halves of surrogate pairs', () => {
     const rows = ['\ud800', '\udfff', 'x'].flatMap((project) => stored.rows(1, { project }));
 
     expect(bound(rows)).toEqual({
@@ -138,7 +138,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('drops labels, and merges rows that become equal without counting them', () => {
+  it('does not count rows that become equal without a label', () => {
     const rows = [
       ...queued.rows(1, { project: 'a', status: 'x' }),
       ...latest.rows(9, { project: 'a' }),
@@ -167,7 +167,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('shows the first series up to the cap, and counts the rest after merging', () => {
+  it('shows the first series up to the cap', () => {
     const rows = ['a', 'b', 'a', 'c', 'd'].flatMap((project) => stored.rows(1, { project }));
 
     expect(bound(rows, { ...noRules, maxSeries: 2 })).toEqual({
@@ -208,7 +208,7 @@ describe('metrics/bound', () => {
     expect(dropped).toEqual({ cap: 2 });
   });
 
-  it('publishes all series of a job or none, in every family', () => {
+  it('publishes all series of a job or none', () => {
     const runs = counter('demo_runs_total', 'Runs.', 'project', 'job_group', 'job_name', 'status');
     const last = newestGauge('demo_last', 'Last.', 'project', 'job_group', 'job_name');
     const jobs = ['x', 'y', 'z'].map((name) => ({ project: 'a', job_group: '', job_name: name }));

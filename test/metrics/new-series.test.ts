@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { createNewSeriesHold } from '../../src/metrics/new-series.ts';
 
 describe('metrics/new-series', () => {
-  it('shows a value after its series has been shown as 0 long enough', () => {
+  it('shows a value after its series was 0 for long enough', () => {
     const hold = createNewSeriesHold(60_000);
     hold.noteShown(['a'], 0);
     hold.noteShown(['a', 'b'], 30_000);
     expect(hold.due(59_999)).toEqual([]);
     expect(hold.due(60_000)).toEqual(['a']);
-    // A value that could not be stored is due once more.
+    // A value that was not stored is due again.
     expect(hold.due(90_000)).toEqual(['a', 'b']);
     hold.noteShown(['b'], 90_000);
     expect(hold.due(90_000)).toEqual(['b']);

@@ -120,7 +120,7 @@ describe('metrics/protobuf', () => {
     ]);
   });
 
-  it('is translated once, and at each later publication only if a scrape has requested this format', async () => {
+  it('is translated only after a scrape requested the format', async () => {
     let nowTicks = 0;
     const translated: number[] = [];
     const snapshots = createSnapshots(fakeClock({ ticks: () => nowTicks }), async (bytes) => {
@@ -136,7 +136,7 @@ describe('metrics/protobuf', () => {
     await publish(snapshots, stored.rows(2, { project: 'a' }));
     expect(translated.length).toBe(4);
     await read(snapshots);
-    // Unchanged rows are not rendered or translated again.
+    // Unchanged rows are not translated again.
     await publish(snapshots, stored.rows(2, { project: 'a' }));
     expect(translated.length).toBe(4);
     nowTicks = 600_001;

@@ -54,7 +54,7 @@ describe('metrics/segment', () => {
 
     expect(await render([1, 2], 5, first)).toEqual(first);
     expect(deflated).toEqual([]);
-    // The content is shorter, longer or different.
+    // Shorter, longer or different content.
     for (const sizes of [[1], [1, 2, 3], [1, 4]]) {
       const expected = await render(sizes, 5);
       deflated.length = 0;

@@ -28,7 +28,7 @@ function manyRows(value: number): readonly Row[] {
   return Array.from({ length: 9000 }, (_, index) => size.rows(value, { project: `p${index}`, job: 'j' })).flat();
 }
 
-/** Looks once in each turn of the event loop until all promises have settled. */
+/** Looks in each turn of the event loop until all promises have settled. */
 async function onEveryTurn(all: Promise<unknown>, look: () => void): Promise<void> {
   const state = { isDone: false };
   const ended = all.finally(() => {
@@ -42,7 +42,7 @@ async function onEveryTurn(all: Promise<unknown>, look: () => void): Promise<voi
 }
 
 describe('metrics/snapshot', () => {
-  it('shows exemplars only in OpenMetrics, and all other content in both formats', async () => {
+  it('shows exemplars only in OpenMetrics', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const exemplar = { traceId: 'cafe', spanId: 'beef', value: 3.5, atMs: 1_700_000_000_250 };
     const given = { bounds: [1, 10], counts: [1, 1, 0], sum: 4, count: 2, exemplars: [undefined, exemplar] };
@@ -99,7 +99,7 @@ describe('metrics/snapshot', () => {
     expect(samplesOf(snapshots)[0]).toBe('demo_size_bytes{project="p0",job="j"} 2');
   });
 
-  it('blocks the event loop for one slice at a time, for any amount of published rows', async () => {
+  it('blocks the event loop for one slice at a time', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     let rendered = 0;
     const counted = manyRows(1).map(
@@ -123,7 +123,7 @@ describe('metrics/snapshot', () => {
     expect(perTurn.reduce((sum, one) => sum + one)).toBe(36_000);
   });
 
-  it('keeps the newer of two simultaneous publications, even if the newer is ready first', async () => {
+  it('keeps the newer of two simultaneous publications', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
 
     await Promise.all([
@@ -182,7 +182,7 @@ describe('metrics/snapshot', () => {
     expect(valuesOf({ collectors: new Set() })).toEqual([]);
   });
 
-  it('returns the same bytes as rendering all rows at once, deflated or not', async () => {
+  it('returns the same bytes as rendering all rows at once', async () => {
     const label = fc.string({ unit: 'binary', maxLength: 12 });
     const value = fc.double({ noNaN: true });
     const rowsOf = fc.oneof(
