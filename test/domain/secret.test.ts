@@ -5,7 +5,7 @@ import { readSecretFile, Secret, SecretError, toEnvironmentSecret } from '../../
 const canary = 'canary-4711';
 const secret = new Secret(canary, { file: '/run/token' });
 
-// Careless code could do this if the compiler and the linter did not stop it.
+// Compiler and linter would refuse this code.
 const asText = secret as unknown as string;
 const asObject: object = secret;
 

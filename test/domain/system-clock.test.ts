@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('counts the time in which the process runs, but not the time in which it is suspended', async () => {
+it('does not count the time in which the process is suspended', async () => {
   vi.useFakeTimers();
   // Other tests in the process may have started its timers already.
   vi.resetModules();
@@ -27,7 +27,7 @@ afterEach(() => void vi.useRealTimers());
 const orElse = (): Error => new Error('waited long enough');
 
 describe('api/wait-for', () => {
-  it('returns the result of the promise, and leaves nothing behind', async () => {
+  it('returns the result of the promise', async () => {
     const { signal } = new AbortController();
     expect(await waitFor(Promise.resolve(1), { forMs: 100, signal, orElse, clock: systemClock })).toBe(1);
     await expect(
@@ -37,7 +37,7 @@ describe('api/wait-for', () => {
     expect([vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
   });
 
-  it('stops waiting at the timeout, and leaves nothing behind', async () => {
+  it('stops waiting at the timeout', async () => {
     const { signal } = new AbortController();
     const outcome = waitFor(new Promise(() => {}), { forMs: 100, signal, orElse, clock: systemClock }).catch(
       (error: unknown) => error,

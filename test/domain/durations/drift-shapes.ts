@@ -28,13 +28,13 @@ export function createDraw(seed: number): () => number {
 
 type Simulation = {
   readonly runs: number;
-  /** The number of times that a change by the factor is played, each after a full history. */
+  /** The number of played changes. */
   readonly tries: number;
   readonly factor: number;
   readonly seed: number;
 };
 
-/** Counts the alarms without a change, and the number of runs until a change is found. */
+/** Counts false alarms, and the runs until a change is found. */
 export function simulate(shape: string, { runs, tries, factor, seed }: Simulation) {
   const draw = createDraw(seed);
   const next = (index: number): number => shapes[shape]?.(draw, Math.floor(index / 4) % 7) ?? 0;

@@ -25,7 +25,7 @@ describe('domain/durations/drift', () => {
     expect(drift?.shift && toShiftRatio(drift.shift)).toBeCloseTo(2, 0);
   });
 
-  it('ends a change when the durations are as before, or after two weeks of the new durations', () => {
+  it('ends a change when the durations are as before', () => {
     const slow = play([...usual, ...usual.map((each) => 2 * each)]);
     expect(slow?.shift).toBeDefined();
     expect(play(usual, slow)?.shift).toBeUndefined();
@@ -38,7 +38,7 @@ describe('domain/durations/drift', () => {
     ).toBeUndefined();
   });
 
-  it('finds a job that has become faster, but no change of a few seconds or of less than a third', () => {
+  it('finds a job that has become faster', () => {
     const faster = play([...usual, ...usual.slice(0, 12).map((each) => each / 3)])?.shift;
     expect(faster && toShiftRatio(faster)).toBeLessThan(0.4);
     expect(play([...usual, ...usual.map((each) => 1.2 * each)])?.shift).toBeUndefined();
@@ -53,7 +53,7 @@ describe('domain/durations/drift', () => {
     expect(doubled.delays[20]).toBeLessThanOrEqual(5);
   });
 
-  it('inserts a run that becomes known after a later run, unless it is older than all kept runs', () => {
+  it('inserts a run that becomes known late', () => {
     const runs = usual.slice(1);
     let drift: Drift | undefined;
     for (const index of runs.keys()) {
@@ -68,7 +68,7 @@ describe('domain/durations/drift', () => {
     expect(full && addDuration(full, 5000, startMs + 200.5 * hourMs).tenths.length).toBe(200);
   });
 
-  it('needs about a kilobyte, and has the same data after a restart', () => {
+  it('needs about a kilobyte', () => {
     const drift = play(Array.from({ length: 500 }, (_, index) => 600 + (index % 70)));
     const kept = drift && toCompact(JSON.parse(JSON.stringify(drift)) as Drift<number[]>);
     expect(kept).toEqual(drift);
@@ -76,7 +76,7 @@ describe('domain/durations/drift', () => {
     expect(play([700], kept)).toEqual(play([700], drift));
   });
 
-  it('keeps long durations and rare runs exactly, and at most 13 years', () => {
+  it('keeps long durations exactly', () => {
     const drift = play([7, 10_000, 400_000, 5e8], undefined, 50 * 24 * hourMs);
     expect([[...(drift?.tenths ?? [])], [...(drift?.apart ?? [])]]).toEqual([
       [70, 100_000, 4_000_000, 2 ** 32 - 1],
@@ -84,7 +84,7 @@ describe('domain/durations/drift', () => {
     ]);
   });
 
-  it('rarely reports unchanged durations, and soon reports doubled durations (a part of `npm run bench drift`)', () => {
+  it('rarely reports unchanged durations (part of `npm run bench drift`)', () => {
     let all = 0;
     for (const shape of Object.keys(shapes)) {
       const { falseAlarms, delays } = simulate(shape, { runs: 1500, tries: 3, factor: 3, seed: 1 });

@@ -27,7 +27,7 @@ function countSlowly(values: readonly number[], schema: number): readonly number
 }
 
 describe('domain/native-histogram', () => {
-  it('counts each value in the bucket that its bounds define', () => {
+  it('counts each value in the right bucket', () => {
     const milliseconds = fc.oneof(fc.nat(100_000), fc.constantFrom(0, 1000, 2000, 4000, 8000, 500, 250, 1));
     fc.assert(
       fc.property(fc.array(milliseconds.map((ms) => ms / 1000)), (values) => {
@@ -47,7 +47,7 @@ describe('domain/native-histogram', () => {
     expect(countNative(wide)).toBe(161);
   });
 
-  it('adds two histograms in any order, and keeps the number of values', () => {
+  it('adds two histograms in any order', () => {
     const values = fc.array(fc.double({ min: 1e-9, max: 1e9, noNaN: true }), { maxLength: 250 });
     fc.assert(
       fc.property(values, values, (one, other) => {
@@ -60,7 +60,7 @@ describe('domain/native-histogram', () => {
     );
   });
 
-  it('excludes values that another release counted before or in between', () => {
+  it('excludes values that another release counted', () => {
     const old = { count: 2, sumSeconds: 7, buckets: [1, 1] };
     expect(toNativePart(old)).toEqual({ native: emptyNative, before: { counts: [1, 1], sum: 7, count: 2 } });
 
