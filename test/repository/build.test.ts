@@ -13,7 +13,7 @@ const inside = [
 ];
 
 describe('repository/build', () => {
-  it('ships no package whose licence extends to other code', () => {
+  it('ships only packages with simple licences', () => {
     const named = (license: string) => findRefusedLicences([{ name: 'x', license }]);
     for (const license of ['MIT', 'Apache-2.0', '(MIT OR GPL-3.0)', 'MIT AND ISC']) expect(named(license)).toEqual([]);
     expect(named('GPL-3.0')).toEqual(['x (GPL-3.0)']);
@@ -91,7 +91,7 @@ Its package carries no text of its licence, (MIT OR GPL-3.0).
     });
   });
 
-  it('ships only the locked Node, for the architectures that have packages', () => {
+  it('ships only the locked Node', () => {
     const folder = makeFolder();
     const file = join(folder, 'archive.tgz');
     writeFileSync(file, 'abc');
@@ -104,7 +104,7 @@ Its package carries no text of its licence, (MIT OR GPL-3.0).
     expect(() => findArchitecture('riscv64')).toThrow('no package is made for riscv64; there are amd64 and arm64');
   });
 
-  it('refuses exactly the versions of Node that its package refuses', () => {
+  it('refuses the same versions of Node as its package', () => {
     const text = readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8');
     expect(JSON.parse(text)).toMatchObject({ engines: { node: '>=24.15' } });
     expect(['24.15.0', '24.21.0', '25.0.0'].map(explainOldNode)).toEqual([undefined, undefined, undefined]);

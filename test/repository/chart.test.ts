@@ -236,7 +236,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     'AutomationNodeFailingEverywhere',
     'AutomationCommonCause',
     'AutomationNodeFailingEverywhere, AutomationCommonCause',
-  ])('has the rules that the exporter serves with the same thresholds, without %s', async (off) => {
+  ])('has the rules of the exporter, without %s', async (off) => {
     const alerts = `{
     thresholds: { consecutive_failures: 7, node_failures: 20, node_failure_ratio: 0.6, duration_factor: 2.5, memory_used_ratio: 0.97,
       scheduler_used_ratio: 1, executions_objective: 0.999, punctuality_objective: 0.9, service_down_for: 10m },
@@ -255,7 +255,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     expect((groups as typeof named).filter(isCompared)).toEqual(named.filter(isCompared));
   });
 
-  it('leads browsers to the exporter, and links of rules and dashboards to the same address', () => {
+  it('leads browsers to the exporter', () => {
     const objects = render(helm, valueSets['an Ingress']);
     expect(find(objects, 'Ingress').metadata.annotations).toEqual({ a: 'b' });
     const service = { name: 'prod-automation-exporter', port: { name: 'http' } };
@@ -313,7 +313,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     });
   });
 
-  it('runs several replicas on a database: without a volume, on different nodes, one down at a time', () => {
+  it('runs several replicas on a database', () => {
     const objects = render(helm, valueSets['three replicas']);
     const spec = find(objects, 'StatefulSet').spec as {
       readonly replicas: number;
@@ -346,7 +346,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     expect(find(objects, 'PodDisruptionBudget').spec).toEqual({ maxUnavailable: 1, selector: { matchLabels: own } });
   });
 
-  it('has a helm test that runs check like the exporter, without state', () => {
+  it('has a helm test that runs check', () => {
     const objects = render(helm, everything);
     const pod = find(objects, 'Pod');
     expect(pod.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'test' });
@@ -397,7 +397,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     expect(Object.fromEntries(committed)).toEqual(renderManifests(helm));
   });
 
-  it('mounts a token in the plain manifests readable for its owner and group, and writable for nobody', () => {
+  it('mounts a token without write access in the plain manifests', () => {
     const path = new URL('../../deploy/kubernetes/statefulset.yaml', import.meta.url);
     // The pod as Kubernetes reads it.
     const pod = podOf([parse(readFileSync(path, 'utf8'), { version: '1.1' }) as KubernetesObject]);

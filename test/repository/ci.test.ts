@@ -23,7 +23,7 @@ describe('repository/ci', () => {
     expect(installs.length).toBe(1);
   });
 
-  it('starts without installed packages and counts a skip as a failure', () => {
+  it('counts a skipped test as a failure', () => {
     expect(readLines('.ci/run')).toEqual(expect.arrayContaining(['rm -rf node_modules', 'export CI=true']));
   });
 
@@ -42,7 +42,7 @@ describe('repository/ci', () => {
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
   });
 
-  it('pins every action by its commit, and begins with the right to read alone', () => {
+  it('pins every action by its commit', () => {
     const folder = join(top, '.github', 'workflows');
     const workflows = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
     const uses = workflows.flatMap((text) => [...text.matchAll(/uses: (.+)$/gm)].map(([, action = '']) => action));
@@ -58,7 +58,7 @@ describe('repository/ci', () => {
     expect(versions.map(({ version }) => version)).not.toContain('none');
   });
 
-  it('packs the chart of a release with the same bytes twice, and with the image of the release', async () => {
+  it('packs the chart of a release with the same bytes twice', async () => {
     const chart = listArtifacts({
       architectures: [],
       compression: 'none',
@@ -79,7 +79,7 @@ describe('repository/ci', () => {
     expect(rules).toContain('alert: AutomationServiceDown');
   });
 
-  it('names the image of a release as the chart requests it, and as a package is named', () => {
+  it('names the image of a release like the chart', () => {
     // The cast has only the fields of workflows that the test uses.
     const { jobs } = parse(readLines('.github/workflows/release.yaml').join('\n')) as Workflow;
     const steps = jobs['image']?.steps ?? [];

@@ -6,7 +6,7 @@ import { runCommand } from '../support/process.ts';
 import { describeWithTools } from '../support/tools.ts';
 
 describeWithTools('systemd unit', ['systemd-analyze'], ({ 'systemd-analyze': analyze }) => {
-  it('is intact, and restricts the service', async () => {
+  it('restricts the service', async () => {
     const unit = readFileSync(
       join(import.meta.dirname, '../..', 'deploy', 'systemd', 'automation-exporter.service'),
       'utf8',

@@ -8,7 +8,7 @@ describe('repository/tally', () => {
     expect(toSummary({ ...createTally(), passed: 12 })).toBe('12 passed, 0 failed, 0 skipped');
   });
 
-  it('names tests that did not simply pass before that line', () => {
+  it('names tests that did not pass at once', () => {
     const tally = { passed: 12, failed: ['api/paging'], skipped, retried: ['http/serve', 'state/copy'] };
     expect(toSummary(tally).split('\n')).toEqual([
       'Skipped:',
@@ -31,7 +31,7 @@ describe('repository/tally', () => {
     );
   });
 
-  it('counts a skip as a failure only in ci', () => {
+  it('counts a skipped test as a failure only in CI', () => {
     const tally = { ...createTally(), passed: 12, skipped };
     expect(hasSucceeded(tally, false)).toBe(true);
     expect(hasSucceeded(tally, true)).toBe(false);
