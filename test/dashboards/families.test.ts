@@ -80,7 +80,7 @@ describe('dashboards/families', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('uses values that the labels can have', () => {
+  it('selects only possible values of labels', () => {
     const wrong = queries.flatMap(({ where, expr }) =>
       readPromql(expr).selectors.flatMap(({ matchers }) =>
         matchers.flatMap(({ label, value }) =>
@@ -107,9 +107,9 @@ describe('dashboards/families', () => {
     expect([...new Set(found)].toSorted()).toEqual(Object.keys(unused).toSorted());
   });
 
-  it('has no dashboard query whose number of series grows with projects, jobs or nodes', () => {
+  it('has no dashboard query with unlimited series', () => {
     const growing = /\b(?:project|job_name|node|name|api_endpoint)\b/;
-    // A fact about a server is a row of a table, with one row for each server.
+    // A fact about a server is a row of a table.
     const isFact = (expr: string): boolean => /\((?:automation_server_info|automation_server_jvm_info)\{/.test(expr);
     const unbounded = dashboardQueries.filter(
       ({ expr }) =>

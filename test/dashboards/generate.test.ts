@@ -39,7 +39,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
     expect(dashboard.uid).toBe(`automation-${name}`);
   });
 
-  it('has at most thirty panels; the first row is open and the others are collapsed', () => {
+  it('has at most thirty panels', () => {
     expect(charts.length).toBeGreaterThanOrEqual(12);
     expect(charts.length).toBeLessThanOrEqual(30);
     const rows = dashboard.panels.filter((panel) => panel.type === 'row');
@@ -58,7 +58,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
     expect(mute.map(({ title }) => title)).toEqual([]);
   });
 
-  it('has a form for grafana.com that asks for the data source', () => {
+  it('has a form for grafana.com', () => {
     const exported = exportJson(name);
     expect(exported).not.toMatch(/\$\{?datasource/);
     // The cast has only the fields that are used.

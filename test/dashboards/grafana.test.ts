@@ -47,25 +47,22 @@ describe('dashboards, as Grafana loads them', () => {
     for (const { name, json } of forms) expect(readDashboard(json).uid).toBe(`automation-${name}`);
   });
 
-  it.each(forms)('$name ($form) links only to existing dashboards, with variables that they have', ({ json, form }) => {
+  it.each(forms)('$name ($form) links only to existing dashboards', ({ json, form }) => {
     const links = listTexts(JSON.parse(json), 'url').filter((url) => url.startsWith('/d/'));
     expect(links.length).toBeGreaterThan(0);
     expect(links.flatMap((link) => listFaults(link))).toEqual([]);
     expect(links.filter((link) => link.includes('datasource')).length).toBe(form === 'provisioned' ? links.length : 0);
   });
 
-  it.each(forms)(
-    '$name ($form) uses only its own variables, each after the variables that it depends on',
-    ({ json, builtIn }) => {
-      const variables = variablesOf(json);
-      const known = new Set([...everywhere, ...builtIn, ...variables.map(({ name }) => name)]);
-      expect([...new Set(toUsed(json))].filter((name) => !known.has(name))).toEqual([]);
-      for (const [index, { definition = '' }] of variables.entries()) {
-        const before = variables.slice(0, index).map(({ name }) => name);
-        expect(toUsed(definition).filter((name) => !before.includes(name))).toEqual([]);
-      }
-    },
-  );
+  it.each(forms)('$name ($form) uses only its own variables', ({ json, builtIn }) => {
+    const variables = variablesOf(json);
+    const known = new Set([...everywhere, ...builtIn, ...variables.map(({ name }) => name)]);
+    expect([...new Set(toUsed(json))].filter((name) => !known.has(name))).toEqual([]);
+    for (const [index, { definition = '' }] of variables.entries()) {
+      const before = variables.slice(0, index).map(({ name }) => name);
+      expect(toUsed(definition).filter((name) => !before.includes(name))).toEqual([]);
+    }
+  });
 
   it.each(forms)('$name ($form) fills its variables from labels of existing series', ({ json }) => {
     for (const { query, definition } of variablesOf(json).filter((variable) => variable.query?.query !== undefined)) {
@@ -104,7 +101,7 @@ describe('dashboards, as Grafana loads them', () => {
     }
   });
 
-  it('are opened by links of alerts, with variables that they have', () => {
+  it('are opened by links of alerts', () => {
     const links = [...buildRules().matchAll(/dashboard_url: "?http:\/\/localhost:3000(.*?)"?$/gm)].map(
       ([, link = '']) => link,
     );
@@ -142,7 +139,7 @@ describe('deploy/grafana', () => {
     );
   });
 
-  it('gives Grafana the data sources that dashboards need, one of them as default', () => {
+  it('gives Grafana the data sources of the dashboards', () => {
     const { apiVersion, datasources } = readYaml('deploy/grafana/provisioning/datasources/prometheus.yaml') as {
       readonly apiVersion: number;
       readonly datasources: readonly { readonly uid: string; readonly type: string; readonly isDefault?: boolean }[];

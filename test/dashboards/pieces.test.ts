@@ -34,7 +34,7 @@ describe('dashboards/pieces/exporters', () => {
 });
 
 describe('dashboards/pieces/tiles', () => {
-  it('does not report a missing response if a state is unknown, because the collector may be off', () => {
+  it('does not report a missing response if a state is unknown', () => {
     const facts = { id: 1, title: 'Health', description: '', unit: 'none', width: 4, height: 4 };
     const { panel } = stateTile({ ...facts, words: {}, queries: [{ expr: 'a', legend: 'a' }] });
     expect(panel.fieldConfig?.defaults.noValue).toBe('Unknown');
@@ -42,7 +42,7 @@ describe('dashboards/pieces/tiles', () => {
 });
 
 describe('dashboards/pieces/grid', () => {
-  it('begins a new row below the last row when the width is used up', () => {
+  it('begins a new row when the width is used up', () => {
     const panel = (title: string, width: number, height: number) => ({ width, height, panel: { type: 'stat', title } });
     const rows = [
       { id: 1, question: 'First?', panels: [panel('a', 12, 4), panel('b', 12, 6), panel('c', 8, 4)] },

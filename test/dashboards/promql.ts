@@ -1,6 +1,6 @@
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** A selector of a PromQL expression: the name of a series, and the labels in its matchers and in the aggregations around it. */
+/** A selector of a PromQL expression, with its labels. */
 interface Selector {
   readonly metric: string;
   readonly matchers: readonly { readonly label: string; readonly value: string }[];

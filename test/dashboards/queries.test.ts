@@ -10,7 +10,7 @@ describe('dashboards/queries', () => {
     expect(fillVariables('a{project=~"$project",job_name=~"$job"}')).toBe('a{project=~".*",job_name=~".*"}');
   });
 
-  it('lists each query of each panel, with the reason why it may be empty', () => {
+  it('lists each query of each panel', () => {
     const dashboard = {
       panels: [
         { type: 'row', title: 'Question' },

@@ -11,7 +11,7 @@ describe('dashboards/traces', () => {
   // The cast has only the fields that are used.
   const targets = panels.flatMap((panel) => (panel.targets ?? []) as unknown as readonly Target[]);
 
-  it('queries Tempo for attributes that spans have', () => {
+  it('queries Tempo for existing attributes', () => {
     expect(targets.map(({ queryType, datasource }) => [queryType, datasource.type])).toEqual(
       panels.map(() => ['traceql', 'tempo']),
     );
@@ -22,11 +22,11 @@ describe('dashboards/traces', () => {
     expect(asked.filter(([all, name = '']) => all.startsWith('resource.') !== ofResource.includes(name))).toEqual([]);
   });
 
-  it('has the schema of the other dashboards, which Grafana 10 reads', () => {
+  it('has the schema of the other dashboards', () => {
     expect(dashboard.schemaVersion).toBe(38);
   });
 
-  it('gives every panel an id, a description and one query with balanced braces', () => {
+  it('gives every panel an id, a description and a query', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     for (const { description, targets: asked } of panels) {
       expect(description).toMatch(/\.$/);
