@@ -2,7 +2,7 @@
 export type Room = {
   /** A path below `src/`, or beside it: a folder, or a file without its ending. The longest that fits a file is its room. */
   readonly room: string;
-  /** Rooms whose values it may use; a name includes everything below it, and a room may always use itself. */
+  /** The other rooms whose values a room may use. */
   readonly knows?: readonly string[];
   /** The packages and the rooms below it of which a file may import only types. */
   readonly types?: readonly string[];
