@@ -67,7 +67,7 @@ export function isUnaskable({ kind, details }: ApiError): boolean {
 }
 
 /**
- * Reports whether an error of a request for all projects (`*`) says nothing about single projects (rundeck dialect): releases
+ * Reports whether an error of a request for all projects (`*`) proves nothing about single projects (rundeck dialect). Releases
  * 4.14 to 4.17 report a missing project `*`, 3.2.6 to 3.3.0 fail, and from 3.4.5 on, one unreadable project is enough.
  */
 export function isUnknownStar(error: unknown, release = ''): boolean {

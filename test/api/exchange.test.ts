@@ -109,7 +109,7 @@ describe('api/exchange', () => {
     expect(left.mock.calls.length).toBe(1);
   });
 
-  it('takes no place for a large response that ended while it waited', async () => {
+  it('takes no place for a large response that has already ended', async () => {
     const room = Promise.withResolvers<() => void>();
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, told } = begin({ enter: () => room.promise });

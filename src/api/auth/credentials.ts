@@ -2,7 +2,7 @@ import { createJoin } from '../../domain/pause.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Transport, TransportAnswer } from '../wire/transport.ts';
 
-/** A secret that can be read again, because credentials may be replaced. */
+/** A secret that can be read again after a change. */
 export type SecretSource = { readonly reveal: () => string; readonly reread: () => Promise<SecretSource> };
 
 export type AuthHeaders = {

@@ -88,8 +88,8 @@ function toProgress(fields: Fields): Progress {
 }
 
 /**
- * Returns the reason of a failure. Servers report `Unknown` if a step fails without a reason; since release 4.16 the default
- * SSH executor does so for every failure. Then exit code and message give the reason: −1 if the command did not run.
+ * Returns the reason of a failure. Servers report `Unknown` if a step fails without a reason; since release 4.16 the default SSH
+ * executor does so for every failure. For `Unknown`, exit code (−1 if the command did not run) and message give the reason.
  */
 function toReason(meta: Fields, message = ''): string | undefined {
   // The words of servers have no spaces. The text of a plugin may contain anything, including secrets.

@@ -59,7 +59,7 @@ export type Transport = {
   ) => Promise<TransportAnswer>;
   /** Returns the path of a `Location` after the base URL; undefined if it leads elsewhere. */
   readonly toOwnPath: (location: string) => string | undefined;
-  /** Returns the shortest time to open a connection, about one round trip. Absent with a proxy. */
+  /** Returns the shortest time to open a connection, about one round trip; absent with a proxy. */
   readonly connectMs?: () => number | undefined;
   readonly close: () => Promise<void>;
 };
