@@ -38,7 +38,8 @@ export async function start(): Promise<void> {
 
 /**
  * Permits only code of the exporter and of the folder with its packages. Some packages search for packages that are not
- * installed. Then Node.js searches the user's home and all parent directories, where another user may have put a package.
+ * installed. For a missing package, Node.js searches the user's home and all parent directories, where another user may have put
+ * it.
  */
 function refuseForeignModules(complain: (text: string) => void): void {
   const homes = toHomes();

@@ -14,8 +14,8 @@ type Options = {
 
 /**
  * Resolves at the first stop signal. The signal may arrive twice, because npm forwards signals that its process group also
- * receives. So signals at almost the same time count as one, and one later signal is ignored for a while: an interrupted stop
- * loses the backup of the state and does not release its leases.
+ * receives. Signals at almost the same time count as one, and one later signal is ignored for a while. An interrupted stop would
+ * lose the backup of the state and release no lease.
  */
 export function awaitStopSignal({ log, clock, leaveNow, source = process }: Options): Promise<NodeJS.Signals> {
   let firstTicks: number | undefined;

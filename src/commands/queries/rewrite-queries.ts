@@ -42,7 +42,7 @@ export function rewriteQueries(text: string): Rewritten {
 type Unit = {
   readonly what: string;
   readonly queries: readonly Scalar<string>[];
-  /** The map whose texts contain labels of the queries. Absent for variables, which keep their names. */
+  /** The map whose texts contain labels of the queries; absent for variables, which keep their names. */
   readonly texts?: YAMLMap;
 };
 
