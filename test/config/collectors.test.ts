@@ -21,7 +21,7 @@ describe('config/collectors', () => {
     ]);
   });
 
-  it.each(['0', '-1', '1.5', 'many'])('refuses at most %s series', async (written) => {
+  it.each(['0', '-1', '1.5', 'many'])('refuses %s as a limit of series', async (written) => {
     const found = written === 'many' ? 'the text "many"' : `the number ${written}`;
     expect(await complain({ yaml: `collectors: { system-info: { max_series: ${written} } }` })).toEqual([
       `config.yaml:1:42 collectors.system-info.max_series: takes a whole number from 1 to 10000000, found ${found}`,

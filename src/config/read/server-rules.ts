@@ -110,7 +110,7 @@ function toVariable({ options }: ResolvedServer, key: string): string {
   return options.get(key)?.leaf.environment ?? key;
 }
 
-/** Labels that the configuration cannot add, because series or targets already have them. */
+/** Labels of series and targets, which the configuration cannot add. */
 export type TakenLabels = { readonly ofServers: readonly string[]; readonly ofProjects: readonly string[] };
 
 /** Complains about labels that a series would have twice. */
