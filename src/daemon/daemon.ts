@@ -34,7 +34,7 @@ export type AppOptions = {
   readonly push?: PushSettings | undefined;
   /** Traces of the exporter itself; absent if not configured. */
   readonly selfTracing?: SelfTracing | undefined;
-  /** Opens the database that replicas share. Absent with a state file. */
+  /** Opens the database that replicas share; absent with a state file. */
   readonly openShared?: (replica: ReplicaName) => Promise<SharedState>;
   readonly reload?: () => Promise<ReloadOutcome>;
 };

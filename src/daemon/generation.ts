@@ -54,7 +54,7 @@ export type Watch = {
   readonly watcherOf: (server: string) => Watcher;
 };
 
-/** Loads OpenTelemetry only if traces are sent, because loading it takes time. */
+/** Loads OpenTelemetry only if traces are sent, to save time. */
 export async function loadTracing(
   { traces }: Pick<Config, 'traces'>,
   otlp: OtlpSettings | undefined,

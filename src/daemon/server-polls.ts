@@ -259,7 +259,7 @@ function toWatch({ server, config, projectList }: PollsOptions, executions: Exec
     jobs: {
       isWanted: jobs.isWanted,
       detail: toDetail(jobs),
-      // Averages are requested only if the collector executions, which reports them, is off.
+      // Averages are requested only if the collector `executions` is off.
       asksForAverages: settings.executions?.enabled !== true,
       ...(executions && { averages: executions.averages }),
     },

@@ -169,7 +169,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   };
 }
 
-/** Caches the list until it changes, because matching patterns of jobs and projects is expensive. */
+/** Caches the list until it changes, because matching patterns is expensive. */
 function toListEnded(
   executions: ServerPolls['executions'],
   settings: ReturnType<typeof toExecutionSettings>,
