@@ -25,7 +25,7 @@ export type CommonCause = Factor & {
   readonly probability: number;
 };
 
-/** Returns the factor that most jobs that failed in the last minutes share, and that successful jobs lack. */
+/** Returns the factor of most jobs that failed in the last minutes, if successful jobs lack it. */
 export function findCommonCause(results: Iterable<JobResult>, nowMs: number): CommonCause | undefined {
   const { failed, succeeded } = toGroups(results, nowMs);
   if (failed.length < minFailed) return undefined;
