@@ -195,9 +195,7 @@ export type Surroundings = {
   readonly nodeCountOf: (project: string) => number | undefined;
   /** Returns when a node disappeared from the inventory of a project, if it did. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;
-  /**
-   * Returns until when no change is known that may let a refused job log in; undefined after such a change, or without all keys.
-   */
+  /** Returns the time up to which nothing changed that may let a refused job log in; undefined after such a change. */
   readonly accessUnchangedMs: (job: JobAround, sinceMs: number) => number | undefined;
   /** Returns the cause that most failing jobs share; undefined if the given job does not have it. */
   readonly causeOf: (job: JobAround) => SharedCause | undefined;

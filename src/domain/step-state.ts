@@ -18,7 +18,7 @@ export type Progress = {
   readonly condition: StepCondition;
   readonly startedAtMs: number | undefined;
   readonly endedAtMs: number | undefined;
-  /** The exact duration, while `endedAtMs - startedAtMs` is rounded. Absent before the start. */
+  /** The exact duration, while `endedAtMs - startedAtMs` is rounded; absent before the start. */
   readonly durationMs: number | undefined;
   readonly failureReason: string | undefined;
   readonly exitCode?: number;
