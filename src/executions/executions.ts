@@ -47,10 +47,10 @@ export type Executions = {
   readonly runningReadMs: (project: string) => number | undefined;
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
   readonly factsOf: LedgerCache['factsOf'];
-  /** Returns the duration that 75 % of the runs of a job do not exceed; the average if durations of the job are not counted. */
+  /** Returns the duration that 75 % of the runs of a job do not exceed, or their average. */
   readonly durationMs: (...job: Parameters<LedgerCache['factsOf']>) => number | undefined;
   readonly averages: Averages;
-  /** Call before requesting the jobs of a project, and pass the list to the result. Undefined before the first round. */
+  /** Call before requesting the jobs of a project, and pass the list to the result; undefined before the first round. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
   /** Returns how many seconds the project with the largest lag is behind; 0 before the first round. */
   readonly lagSeconds: () => number;

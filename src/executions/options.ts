@@ -27,7 +27,7 @@ export type ExecutionsOptions = {
   readonly isRestored?: boolean;
   readonly settings: ExecutionSettings;
   readonly commitHook?: CommitHook | undefined;
-  /** Shared with tracing of the same server. Absent if the server is not traced. */
+  /** Shared with tracing of the same server; absent if the server is not traced. */
   readonly tracePort?: TracePort | undefined;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
   /** Reports whether a limit has dropped this row from the last published series. */

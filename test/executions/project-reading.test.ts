@@ -59,7 +59,7 @@ describe('executions/project-reading', () => {
     expect(scene.counted).toHaveLength(5000);
     expect(new Set(scene.counted.map(({ id }) => id)).size).toBe(5000);
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
-    // Ten full pages, one more page for the cut rows, and the failed request.
+    // Ten full pages, a page for the cut rows, and the failed request.
     expect(scene.asked).toHaveLength(12);
   });
 

@@ -13,7 +13,7 @@ export type IdHours = ReadonlyMap<number, IdHour>;
 
 type Started = { readonly id: number; readonly startedAtMs: number };
 
-/** Compares ids with the known ids. Hours after `nowMs` are ignored, because they come from a clock that was ahead. */
+/** Compares ids with the known ids. Hours after `nowMs` come from a fast clock, and are ignored. */
 export function createIdOrder(hours: IdHours, nowMs: number) {
   const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
   // For each hour, the greatest earlier id and the smallest later id.
@@ -105,7 +105,7 @@ export function withIds(
 }
 
 const hourMs = 3_600_000;
-/** Hours up to two hours ahead are accepted: after the clock was set back by an hour, the last correct hour is in the future. */
+/** Hours up to two hours ahead are accepted, because a clock may be set back by an hour. */
 const stepMs = 2 * hourMs;
 const dayMs = 24 * hourMs;
 

@@ -99,8 +99,8 @@ export function reconcile(input: ReconcileInput): Reconciled {
   }
   const since = newEpochAtMs ?? epochStartedAtMs;
   const former = (input.formerEpochs ?? Number.POSITIVE_INFINITY) + Number(newEpochAtMs !== undefined);
-  // Each epoch uses an id once. An id that every former epoch has used belongs to the current epoch. After the clock
-  // was set back, former runs may have later start times than the current epoch.
+  // Each epoch uses an id once. An id that every former epoch has used belongs to the current epoch. After the clock was set
+  // back, runs of former epochs may have later starts than the current epoch.
   const isTaken = ({ id }: Finished): boolean =>
     (known.get(id) ?? []).filter((run) => toBegin(run) < since || toBegin(run) <= toFormerThroughMs(id)).length >=
     former;

@@ -29,7 +29,7 @@ export type LedgerFacts = {
   readonly oneTimeIds?: readonly number[] | undefined;
   /** The server time of the last project list. A project that is new in the next list was created after this time. */
   readonly listedAtMs?: number | undefined;
-  /** The start of counting: executions that ended earlier are not counted. Absent in states of earlier releases. */
+  /** The start of counting: executions that ended earlier are not counted; absent in states of earlier releases. */
   readonly countedSinceMs?: number | undefined;
   /** The end of the restore gap: nothing is published before all executions up to this time have been read. */
   readonly gapUntilMs?: number | undefined;

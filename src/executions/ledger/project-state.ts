@@ -18,7 +18,7 @@ export type ProjectState = {
   readonly aheadThroughMs?: number | undefined;
   /** The windows before `aheadThroughMs` that have not been read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
-  /** When the backlog has been read, all executions after this time are read again. Absent if only the overlap is read again. */
+  /** When the backlog has been read, all executions after this time are read again; absent if only the overlap is read again. */
   readonly againFromMs?: number | undefined;
   /** Windows that were skipped because they are too old. Executions of skipped windows are still to be counted as skipped. */
   readonly skips?: readonly Skip[] | undefined;

@@ -11,7 +11,7 @@ export type RecentRun = {
   readonly ending: Ending;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** The names of some failed nodes. Absent without failed nodes, and for runs of earlier releases. */
+  /** The names of some failed nodes; absent without failed nodes, and for runs of earlier releases. */
   readonly failedNodes?: readonly string[];
   /** The number of failed nodes. Set if `failedNodes` does not list all nodes. */
   readonly failedNodeCount?: number;

@@ -37,7 +37,7 @@ export function createOverlap(
 
   return {
     ms,
-    /** Call when a recount of the last day found executions that rounds had missed, because they became visible too late. */
+    /** Call when a recount of the last day found executions that rounds had missed. */
     noteMissed: (nowMs: number): void => {
       // All findings of one round together widen the overlap once.
       if (nowMs !== missedAtMs) widen(2 * ms(nowMs), nowMs);

@@ -28,7 +28,7 @@ type TakeIn = {
   readonly window: Window;
   readonly seenAtMs: number;
   readonly lateBeforeMs: number;
-  /** Returns the state of the project after the window was read except for `rest`. Absent if the state does not change. */
+  /** Returns the state of the project after the window was read except for `rest`; absent if the state does not change. */
   readonly advance?: (state: ProjectState, rest: readonly Window[]) => ProjectState;
   /** True if rows of the project were shown before. */
   readonly hasShown?: boolean;

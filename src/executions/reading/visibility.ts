@@ -93,7 +93,7 @@ export function createVisibility(ticks: () => number) {
     const partly = findDue(windows, ticks(), (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
     if (partly !== undefined) await lookAtDay(api(), ...partly, given);
     if (!isAskedByStar) return;
-    // Projects that hide finished executions come first, because they may hide running executions too.
+    // Projects with hidden finished executions come first.
     const unasked = findDue(windows, ticks(), (project) => runningDue.get(project) ?? (history.has(project) ? -2 : -1));
     if (unasked !== undefined) noteRunningOf(unasked[0], await isRunningReadable(api(), unasked[0]));
   }
