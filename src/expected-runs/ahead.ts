@@ -76,7 +76,7 @@ export function createOutlook(options: RisksOptions) {
   let ahead: (Planned & { readonly atMs: number }) | undefined;
   let risks: RisksShown | undefined;
   return {
-    /** Finds the runs at risk for series and problems. Undefined before executions were read. */
+    /** Finds the runs at risk for series and problems; undefined before executions were read. */
     judge: async (pause: Pause): Promise<RisksShown | undefined> => {
       if (options.port.progress() === undefined) return undefined;
       const look = (hours: number) => lookForRisks(options, { hours, crowds: ahead?.crowds ?? [] }, pause);
@@ -205,7 +205,7 @@ function isQuiet(job: WatchedJob, notes: Pick<SourceNotes, 'all'>): boolean {
   return job.goneAtMs !== undefined || isOff(job) || isProjectOff(notes.all(), job.project);
 }
 
-/** Lists jobs whose schedules were not read yet. These jobs may start at any time. */
+/** Lists jobs whose schedules were not read yet. Jobs without a read schedule may start at any time. */
 function listUntimed({ jobs, notes, settings }: RisksOptions): readonly ExpectedJob[] {
   return [...jobs.all.values()].flatMap((job) => {
     if (job.timetable !== undefined || isQuiet(job, notes)) return [];

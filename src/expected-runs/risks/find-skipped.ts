@@ -65,7 +65,7 @@ export type Skipped = {
   readonly runs: readonly SkippedRuns[];
 };
 
-/** Finds the scheduled runs of an interval that did not happen, and the later runs that recovered them. */
+/** Finds the scheduled runs of an interval that did not happen, with later successes. */
 export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Skipped> {
   const { jobs, sinceMs, untilMs, isProjectOff, hours } = input;
   const runs: SkippedRuns[] = [];

@@ -218,7 +218,7 @@ function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence' | 'execut
 
 const failuresInRow = 3;
 
-/** Returns a risk if this job shares the cause for which many jobs fail now, and has not succeeded since. */
+/** Returns a risk if the job shares the cause of many failing jobs, without a later success. */
 function findCause(job: WatchedJob, { facts, surroundings }: Trouble): readonly Risk[] {
   const cause = surroundings?.causeOf(job);
   if (cause === undefined || (facts?.lastSuccessMs ?? 0) > cause.sinceMs) return [];
