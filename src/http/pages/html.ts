@@ -5,7 +5,7 @@ const isHtml = Symbol('html');
 
 type Part = string | number | undefined | Html | readonly Html[];
 
-/** A template that escapes its values, except `Html`. Undefined becomes empty. */
+/** A template that escapes its values, except `Html`; undefined becomes empty. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return trust(texts.map((text, index) => text + toText(parts[index])).join(''));
 }
