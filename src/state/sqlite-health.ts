@@ -162,5 +162,5 @@ function checkFile(file: string): string | undefined {
   }
 }
 
-// This part runs in the separate thread.
+// The part that runs in the separate thread.
 if (!isMainThread && isTask(workerData)) parentPort?.postMessage(checkFile(workerData.fileToCheck));

@@ -57,7 +57,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('does not restore which increases were pushed', async () => {
+  it('does not restore the record of pushed increases', async () => {
     const pushed = { server: 'prod', collector: sentSumsOwner };
     const polled = { server: 'prod', collector: 'execution-mode' };
     const before = openSqliteState({ dir });
