@@ -96,7 +96,7 @@ export type RunningExecution = RunningStatus & {
 export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'jobId' | 'startedAtMs'> & {
   readonly ending: string;
   readonly endedAtMs: number;
-  /** The names of some failed nodes. Absent if no names are known. */
+  /** The names of some failed nodes; absent if no names are known. */
   readonly failedNodes?: readonly string[];
   /** The number of failed nodes. Set if `failedNodes` does not list all nodes. */
   readonly failedNodeCount?: number;

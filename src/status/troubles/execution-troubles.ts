@@ -116,7 +116,10 @@ function toShare(runs: readonly RecentRun[], sinceMs: number): { readonly bad: n
   return { bad, share: within.length === 0 ? 0 : bad / within.length };
 }
 
-/** Finds nodes on which several jobs fail and none succeeds, while others rarely fail. The only node of a project is left out. */
+/**
+ * Finds nodes on which several jobs fail without a success, while other nodes rarely fail. The only node of a project is left
+ * out.
+ */
 function findNodes(
   recent: readonly RecentRun[],
   { failingNodes: failing, nodeCountOf }: Settings,
