@@ -15,7 +15,7 @@ import type { PendingTrace } from './pending.ts';
 type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
 type GatherOptions = {
-  /** The detail of the traces. Only its parts are requested, and the steps of failures if `diagnosis` is on. */
+  /** The detail of the traces. The detail of traces: only its parts are requested, and the steps of failures. */
   detail: Detail;
   isDiagnosed: boolean;
   /** True if failures of jobs are also diagnosed by their logs. */
