@@ -34,7 +34,7 @@ export type Release = {
   readonly refusesStar: boolean;
   /** True if `*` ends in an error of the server. */
   readonly failsOverStar: boolean;
-  /** True if a request with the cookie of a session and a token counts for the user of the session. */
+  /** True if the session cookie of a request has precedence over its token. */
   readonly prefersSession: boolean;
   /** True if the default SSH executor reports every failure with the same word. */
   readonly failsUnknown: boolean;

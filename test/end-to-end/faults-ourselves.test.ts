@@ -243,7 +243,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
   });
 });
 
-/** Flips a bit at each copy of a result in the file; split pages keep unused copies. */
+/** Flips a bit in each copy of a result in the file. */
 function flip(file: string): void {
   const bytes = readFileSync(file);
   let flipped = 0;

@@ -32,7 +32,7 @@ export type Link = {
   onCommitted: (() => void) | undefined;
   /** The wall clock of the process, which the database must not use. */
   readonly wallMs: () => number;
-  /** Resolves once the process runs: at once, unless the process is stopped. */
+  /** Waits while the process is stopped. */
   readonly pass: () => Promise<void>;
 };
 
