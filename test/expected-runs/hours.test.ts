@@ -260,12 +260,16 @@ describe('expected-runs/showing/server-schedule', () => {
     });
   });
 
-  it('shows the next starts of any number of jobs', async () => {
+  it('shows the next starts of any number of jobs, and lets others work in between', async () => {
     const timetable = { source: 'forecast', askedAtMs: at(6), untilMs: at(18), confirmedMs: at(6) } as const;
     const times = Array.from({ length: 501 }, (_, index) => at(18) - index * 1000);
     const jobs = times.map((time) => job({ timetable: { ...timetable, timesMs: [time] } }));
     const input = { server: 'prod', jobs, hours: [], nowMs: at(7), ahead: undefined, sources: new Map() };
-    const { next, untimedCount } = await toServerSchedule(input, noPause);
+    let pauses = 0;
+    const { next, untimedCount } = await toServerSchedule(input, async () => {
+      pauses += 1;
+    });
+    expect(pauses).toBe(501);
     // The times of these jobs are known for less than a day.
     expect(untimedCount).toBe(501);
     expect(next.map(({ atMs }) => atMs)).toEqual(times.slice(-50).toReversed());

@@ -116,14 +116,20 @@ describe('expected-runs/lists', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
   });
 
-  it('uses a list that another collector read', async () => {
-    const { control, minutes, shown, readJobs, id } = createHourly();
+  it('uses a list that another collector read, and then requests the lists of all other projects first', async () => {
+    const { control, minutes, shown, readJobs, id, requests } = createHourly();
     for (const project of ['a', 'b', 'c', 'd']) control.createProject(project);
     await minutes(2);
     control.changeJob(id, { name: 'balance' });
     await readJobs('pay');
+    const before = requests().length;
     await minutes(1);
     expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'balance', 13)]);
+    await minutes(3);
+    const lists = requests()
+      .slice(before)
+      .map(({ path }) => /(\w+)\/jobs$/.exec(path)?.[1]);
+    expect(lists.filter((project) => project !== undefined)).toEqual(['b', 'c', 'd', 'a']);
   });
 
   it('lists a project again at once when a schedule is not found', async () => {

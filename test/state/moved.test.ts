@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
@@ -38,6 +38,8 @@ describe('state/moved', () => {
   it('writes everything again after the directory was removed, and continues', async () => {
     const state = await openWithOne();
     rmSync(dir, { recursive: true });
+    mkdirSync(dir, { mode: 0o700 });
+    writeFileSync(join(dir, 'state.sqlite.half'), 'of an earlier try');
     await expect(keep(state, 2)).rejects.toThrow(refusal);
     await isTold.promise;
     await keep(state, 2);

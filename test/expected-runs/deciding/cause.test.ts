@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findCause } from '../../../src/expected-runs/deciding/cause.ts';
+import { findCause, isOffSince } from '../../../src/expected-runs/deciding/cause.ts';
 import { decide } from '../../../src/expected-runs/deciding/decide.ts';
 import { findDoubt } from '../../../src/expected-runs/deciding/doubts.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
@@ -244,6 +244,17 @@ describe('expected-runs/deciding/cause', () => {
       ).verdicts;
     expect(verdictsAt(atMs + 3 * minute)).toEqual([]);
     expect(verdictsAt(atMs + 3 * minute + 1)).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
+  });
+
+  it.each([
+    [true, 'on before a time and off at it', { lastOnMs: atMs - 1, sinceMs: atMs, seenAtMs: atMs }],
+    [false, 'on at a time', { lastOnMs: atMs, sinceMs: atMs + 1, seenAtMs: atMs + 1 }],
+    [false, 'on again at a time', { lastOnMs: atMs - 2, sinceMs: atMs - 1, seenAtMs: atMs, untilMs: atMs }],
+    [true, 'off less than the margin before', { lastOnMs: 0, sinceMs: atMs - minute + 1, seenAtMs: atMs - minute + 2 }],
+    [false, 'off the whole margin before', { lastOnMs: 0, sinceMs: atMs - minute, seenAtMs: atMs - minute + 1 }],
+    [false, 'off whenever it was seen', { sinceMs: atMs - 1, seenAtMs: atMs }],
+  ])('treats a job as switched off lately: %s if it was %s', (isOff, _what, period) => {
+    expect(isOffSince({ what: 'job', ...period }, atMs, minute)).toBe(isOff);
   });
 });
 

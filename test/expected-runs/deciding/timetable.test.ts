@@ -139,6 +139,13 @@ describe('expected-runs/deciding/timetable', () => {
     expect([isNext(220), isNext(225)].map(({ agreement }) => agreement)).toEqual(['same', 'unknown']);
   });
 
+  it('treats times after a long absence as the same schedule only if all their distances fit', () => {
+    const before = joinAnswer(undefined, answer(0, 100, tens(10, 10)), join).timetable;
+    const isNext = (...seconds: number[]) =>
+      joinAnswer(before, answer(1000, seconds.at(-1) ?? 0, seconds.map(toMs)), join).agreement;
+    expect([isNext(1010, 1020), isNext(1010, 1025), isNext(1015)]).toEqual(['same', 'unknown', 'unknown']);
+  });
+
   it('distinguishes schedules that share one time', () => {
     const before = joinAnswer(undefined, answer(0, 1000, tens(10, 99)), join).timetable;
     const next = joinAnswer(before, answer(495, 500, [500_000]), join).timetable;
