@@ -30,10 +30,10 @@ const before: Circumstances = {
   diagnosis: { enabled: true, logs: 'lines', overrides: [], redact: { sources: [] } },
 };
 
-function keptAfter(after: Circumstances): string[] {
+function keptAfter(after: Circumstances, first = before): string[] {
   const kept = createKeptPlans();
   for (const { name } of before.servers) kept.keep(name, 1, plan);
-  kept.reload(before, after);
+  kept.reload(first, after);
   return before.servers.map(({ name }) => name).filter((name) => kept.find(name, 1) !== undefined);
 }
 
@@ -106,6 +106,8 @@ describe('tracing/kept-plans', () => {
       'prod',
       'test',
     ]);
+    const hiding = { ...before, traces: { ...before.traces, userNames: false, argstring: false } };
+    expect(keptAfter(hiding, hiding)).toEqual(['prod', 'test']);
   });
 
   it('removes plans if their server name now belongs to another server', () => {

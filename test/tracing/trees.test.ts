@@ -193,12 +193,13 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   });
 
   it.each([
-    ['names a reference whose job is not told, whatever the run has below it', {}, 'child'],
-    ['names no reference to a job whose steps the run does not have', { jobId: 'c' }, 'step 1'],
-  ])('%s', (_name, job, expected) => {
+    ['names a reference whose job is not told, whatever the run has below it', {}, 'child', false],
+    ['names no reference to a job whose steps the run does not have', { jobId: 'c' }, 'step 1', false],
+    ['names no reference in place of a step that ran on nodes', {}, 'step 1', true],
+  ])('%s', (_name, job, expected, nodeStep) => {
     const date = { unixtime: 1_716_200_000_000 };
     const execution = { id: 1, status: 'succeeded', 'date-started': date, 'date-ended': date };
-    const state = { steps: [{ stepctx: '1', nodeStep: false, executionState: 'SUCCEEDED' }] };
+    const state = { steps: [{ stepctx: '1', nodeStep, executionState: 'SUCCEEDED' }] };
     const workflow = { workflow: [{ jobref: { name: 'child' }, ...job }] };
     const { trace } = planSource(readRecording(JSON.stringify({ execution, state, workflow })));
     expect(trace.spans.map(({ name }) => name)).toEqual(['RUN', expected]);

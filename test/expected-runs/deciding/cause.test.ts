@@ -126,13 +126,15 @@ describe('expected-runs/deciding/cause', () => {
     ['unknown', 'allows two at once', { allowsSeveral: true, mostAtOnce: 2 }],
     ['overlap', 'cannot be read', { allowsSeveral: undefined }],
   ] as const)('is %s while a run is in progress and the definition %s', (reason, _what, found) => {
+    const run = { id: 7, startedAtMs: atMs - minute, kind: 'other' } as const;
     const given = {
       nowMs: atMs + 40 * minute,
       marginMs: 10 * minute,
       catchUpLimitMs: 10_000 * minute,
       clearMs: atMs + 40 * minute,
       countedFromMs: 0,
-      running: [{ id: 7, startedAtMs: atMs - minute, kind: 'other' }],
+      // Several lists may contain the same run.
+      running: [run, run],
       sources: new Map([[sourceKeys.contact, every15s(() => 'answered', [-1800, 3000])]]),
     } as const;
     const job: WatchedJob = {
