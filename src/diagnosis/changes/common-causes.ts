@@ -63,7 +63,7 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       current = cause;
     },
     note,
-    /** Searches for a cause, or decides whether the current one lasts. */
+    /** Searches for a cause, or decides whether the current cause lasts. */
     update: (changes: readonly Change[]): void => {
       const nowMs = serverNowMs();
       for (const [job, { endedAtMs }] of results) if (endedAtMs < nowMs - longWindowMs) results.delete(job);

@@ -23,7 +23,7 @@ export type ToSpooled = (changes: readonly Change[]) => Promise<readonly Spooled
 
 type Options = {
   readonly server: string;
-  /** True if the state is a restored copy. Later changes are then lost, so counters start again at 0. */
+  /** True if the state is a restored copy. Changes after the copy are lost, so counters start again at 0. */
   readonly isRestored: boolean;
   readonly ledger: Pick<Ledger, 'load'>;
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
@@ -131,7 +131,9 @@ function findJob(areas: ReadonlyMap<string, Area>, id: string): ListedJob | unde
   return undefined;
 }
 
-/** Lists the areas of jobs and projects that were last listed long ago. The definition of a listed job may be read seldom. */
+/**
+ * Lists the areas of jobs and projects that have not been listed for long. The definition of a listed job may be read seldom.
+ */
 function listGone(areas: ReadonlyMap<string, Area>, nowMs: number): readonly string[] {
   const old = [...areas].flatMap(([key, { readMs }]) => (ofJobs.test(key) && readMs < nowMs - maxAgeMs ? [key] : []));
   const listed = new Set<string>();

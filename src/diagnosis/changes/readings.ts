@@ -92,7 +92,7 @@ const modesEndpoints = new Set(
   [projectMeta, projectDisablesExecutions, projectDisablesSchedule].map(({ name }) => name),
 );
 
-/** Older servers report the switches of each project separately: each answer is an area. */
+/** On older servers, each answer about the switches of a project is an area. */
 function readModes(project: string, endpoint: Endpoint<unknown>, answer: unknown): Seen {
   const modes = isOf(projectMeta, endpoint, answer)
     ? answer

@@ -22,7 +22,7 @@ type Failed = {
   readonly endedAtMs: number;
   /** True if lines may be shown and sent. */
   readonly keepsLines?: boolean;
-  /** What was read in addition to the end of the log. */
+  /** The lines that were read in addition to the end of the log. */
   readonly read?: Read;
 };
 

@@ -153,7 +153,7 @@ const rules: readonly Rule[] = [
   },
   { pattern: /(\b(?:Bearer|Basic|Negotiate)\s{1,3})(?![A-Z]?[a-z]+\b(?![+/=]))([\w.+/=~-]{8,4000})/g, keep: after },
   { pattern: /("auth"\s{0,3}:\s{0,3})("[\w+/=]{8,2000}")/g, keep: after },
-  // A Kubernetes Secret in one line, such as its annotation `last-applied-configuration`.
+  // A Kubernetes Secret in one line, as in the annotation `last-applied-configuration`.
   {
     only: /kind\\?["']?\s?:\s?\\?["']?Secret\b/,
     pattern: /(\b(?:data|stringData)\\?["']?\s?:\s?(?:\{|map\[))([^\n]+)/g,

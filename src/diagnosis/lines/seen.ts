@@ -13,7 +13,9 @@ export type Known = {
 /** The fingerprints of a job by its last path `{project}/{group}/{name}`; the latest is last. */
 export type KnownOfJob = { readonly job: string; readonly id?: string | undefined; readonly known: readonly Known[] };
 
-/** Adds a failure to the fingerprints of its job. If there are too many, the one whose last failure is oldest is removed. */
+/**
+ * Adds a failure to the fingerprints of its job. The fingerprint with the oldest last failure is removed if there are too many.
+ */
 export function addKnown(
   known: readonly Known[],
   fingerprint: string,
@@ -35,7 +37,10 @@ export function addKnown(
 const maxOfJob = 50;
 const maxRecent = 10;
 
-/** Returns the facts about a fingerprint at a failure. Later failures may be known by now: new executions are read first. */
+/**
+ * Returns the facts about a fingerprint at a failure. Later failures may already be known, because new executions are read
+ * first.
+ */
 function toSeen({ fingerprint, firstMs, count, recentMs = [] }: Known, atMs: number): Seen {
   const later = recentMs.filter((endedAtMs) => endedAtMs > atMs).length;
   const beforeMs = recentMs.findLast((endedAtMs) => endedAtMs < atMs);

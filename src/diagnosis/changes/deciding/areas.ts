@@ -21,7 +21,7 @@ export type Reading = {
   readonly things: ReadonlyMap<string, Fields>;
   /** True if the response has only some of the things. */
   readonly isPart?: boolean;
-  /** True if the response may contain the state of an earlier reading. */
+  /** True if the response may be as old as an earlier reading. */
   readonly mayBeStale?: boolean;
   /** True if an empty response is accepted only the second time. */
   readonly mayBeEmpty?: boolean;

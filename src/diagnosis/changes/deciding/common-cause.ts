@@ -67,10 +67,10 @@ export function isSame(one: Factor, other: Factor): boolean {
 
 const minFailed = 5;
 const minCover = 0.6;
-/** 0.001 per hour, because about five checks in an hour are independent. */
+/** The limit is 0.001 per hour, with about five independent checks. */
 const maxProbability = 0.001 / 5;
 const windowMs = 15 * 60_000;
-/** If the window has few successes, the successes of this longer time count too. */
+/** If the window has few successes, successes of a longer time count too. */
 export const longWindowMs = 2 * 3_600_000;
 const fewSuccesses = 3;
 

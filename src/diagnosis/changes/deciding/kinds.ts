@@ -6,7 +6,7 @@ export const areas = {
   projects: 'projects',
   server: 'server',
   plugins: 'plugins',
-  /** The beginning of the areas with the switches of a project, if the list of projects does not have them. */
+  /** The beginning of the areas with the switches of a project on older servers. */
   modesOf: (project: string) => `modes ${project}/`,
   jobsOf: (project: string) => `jobs ${project}`,
   nodesOf: (project: string) => `nodes ${project}`,
@@ -30,7 +30,7 @@ export function toChanges(area: string, given: Given, differences: readonly Diff
 function toTimes({ afterMs, beforeMs, after }: Difference): Pick<Change, 'afterMs' | 'beforeMs' | 'atMs' | 'by'> {
   const atMs = Number(after?.['.at'] ?? Number.NaN);
   const by = after?.['.by'];
-  // A time before the last reading of the old state is of another change or clock.
+  // A time before the last reading of the old state belongs to another change or clock.
   const isOfChange = atMs > afterMs - maxSkewMs && atMs <= beforeMs + maxSkewMs;
   return { afterMs, beforeMs, ...(isOfChange ? { atMs } : {}), ...(isOfChange && by !== undefined ? { by } : {}) };
 }
@@ -80,7 +80,9 @@ export function toFormerPath({ kind, project, what }: Pick<Change, 'kind' | 'pro
   return old === undefined ? undefined : `${project}/${old}`;
 }
 
-/** Replaces earlier names of jobs in changes by present names. The list begins with the newest, because names may be reused. */
+/**
+ * Replaces earlier names of jobs in changes by present names. The list begins with the newest name, because names may be reused.
+ */
 export function toPresentNames(changes: readonly Change[]) {
   const names = new Map<string, string>();
   const nameOf = (path: string): string => names.get(path) ?? path;
@@ -121,7 +123,7 @@ function toServerChanges({ before, after, changed }: Difference, { sinceMs }: Ab
   });
 }
 
-/** The maximum variation of a start. Some releases compute the start from the uptime, so it varies a little. */
+/** The maximum variation of a start. Some releases compute the start from the uptime, with small variations. */
 const maxDriftMs = 60_000;
 
 function toPluginChanges({ id, before, after }: Difference): readonly Found[] {
@@ -160,7 +162,7 @@ function toDefinitionChanges({ before, after, changed, ...times }: Difference, a
   const modifiedMs = Number(fields['.modified'] ?? Number.NaN);
   if (!(modifiedMs > times.afterMs && modifiedMs <= times.beforeMs)) return [found];
   const by = fields['.by'];
-  // Switches and imports also set this time, so the edit may be earlier.
+  // Switches and imports also set the time of the edit, so the edit may be earlier.
   return [{ ...found, beforeMs: modifiedMs, ...(by === undefined ? {} : { by }) }];
 }
 
