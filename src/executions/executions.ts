@@ -50,7 +50,7 @@ export type Executions = {
   /** Returns the duration that 75 % of the runs of a job do not exceed, or their average. */
   readonly durationMs: (...job: Parameters<LedgerCache['factsOf']>) => number | undefined;
   readonly averages: Averages;
-  /** Call before requesting the jobs of a project, and pass the list to the result; undefined before the first round. */
+  /** Call before requesting the jobs of a project, and pass the list to the returned function. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
   /** Returns how many seconds the project with the largest lag is behind; 0 before the first round. */
   readonly lagSeconds: () => number;

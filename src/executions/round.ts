@@ -90,7 +90,7 @@ async function readRunningOnce(round: Round): Promise<Running> {
 /** Rewinds if the server clock was set back. Reads further back if the clock was set ahead. */
 async function followClock({ found, activities, activityHint, options }: Round, time: ServerTime): Promise<void> {
   if (time.wasUnseen) found.overlap.noteUnseen();
-  // The step is recorded before it is stored, because storing may fail.
+  // A change of the clock is recorded before it is stored, because storing may fail.
   const latestMs = time.reachedMs ?? time.doubtedMs;
   if (latestMs !== undefined) found.overlap.noteReached(latestMs);
   const ownMs = options.clock.now();
@@ -103,7 +103,7 @@ async function followClock({ found, activities, activityHint, options }: Round, 
     found.overlap.noteReached(reachedMs);
   }
   found.overlap.noteLeap(leap);
-  // Slow clocks are recorded first. Without known slow clocks, executions with their dates would look like imports.
+  // Slow clocks are recorded first. With unknown slow clocks, executions would look like imports.
   const serverTimes = [time.doubtedMs ?? time.nowMs - wasBehindMs];
   await noteSlowClocks(found.cache, { serverTimes, nowMs: time.nowMs, ownMs });
   await keep(found.overlap.reachedMs(time.nowMs));
@@ -265,7 +265,7 @@ function toWidth({ requestsPerSecond, timeoutMs }: ExecutionsOptions): number {
   return Math.max(1, Math.min(3, Math.floor((requestsPerSecond * timeoutMs) / 2000)));
 }
 
-/** Backlog reads start only before this share of the interval has passed, but always get `minForPast`. */
+/** Backlog reads start only within this share of the interval, but always get `minForPast`. */
 const timeForPast = 0.7;
 /** A search stops after this share of the interval, but always gets `minForSearch`. */
 const timeForSearch = 0.8;

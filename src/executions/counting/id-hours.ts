@@ -1,6 +1,6 @@
 /**
- * The smallest id of the runs that started in an hour, and the greatest id that became known in it. Later runs have
- * greater ids, except imported executions, which get their ids long after their start.
+ * The smallest id of the runs of an hour, and the greatest id that became known in the hour. Later runs have greater ids, except
+ * imported executions, which get their ids long after their start.
  */
 export type IdHour = {
   readonly hour: number;

@@ -82,7 +82,7 @@ function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boo
   return id > before.lastId;
 }
 
-/** Returns the last start of a job. A run with no start, or one after its end, counts only if no other run has a start. */
+/** Returns the last start of a job. A run without a possible start counts only if no other run has a start. */
 function toLastStart({ startedAtMs, endedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
   if (before === undefined) return Math.min(startedAtMs, endedAtMs);
   const isKnown = lacksStart !== true && startedAtMs <= endedAtMs;

@@ -19,7 +19,7 @@ export type ReconcileInput = {
   readonly ids: IdHours;
   /** The ids of one-time runs; rows of finished runs may lack the type. */
   readonly oneTimeIds?: ReadonlySet<number>;
-  /** The lags of the clocks that were recently seen more than a day behind. */
+  /** The lags of known clocks that are more than a day behind. */
   readonly slowByMs?: readonly number[];
   readonly seenAtMs: number;
   /** The later of the server time and the exporter's time. A row with a later date comes from a clock that was ahead. */
@@ -162,8 +162,8 @@ function hasOrder({ id, type, status, lacksStart }: Execution, oneTimeIds: Reado
 }
 
 /**
- * Returns the runs of the previous epoch, which started before the current one. A run of the day before the current
- * epoch belongs to it if no id of the epoch is smaller.
+ * Returns the runs of the previous epoch, which started before the current one. A run of the day before the current epoch
+ * belongs to the epoch if its id is smaller than all others.
  */
 function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readonly IdHour[]): Set<Finished> {
   const early = runs.filter(({ startedAtMs }) => startedAtMs < sinceMs);

@@ -43,7 +43,7 @@ export function sizeOf(
   return { lines, bytes };
 }
 
-/** The length of a short value and a time in seconds, each after a space. */
+/** The length of a space, a short value, a space, and a time in seconds. */
 const usualEndLength = 16;
 
 /** Writes OpenMetrics in pieces, ordered by family, series and time. */
@@ -59,7 +59,7 @@ export function* renderHistory(
     const values = one.family.type === 'histogram' ? createHistogramValues(bounds) : createCounterValue();
     let at = 0;
     for (const timeMs of sampleTimes(one.changes, span)) {
-      // Every series begins at 0, otherwise Prometheus would not count the executions of the first millisecond.
+      // Every series begins at 0, so that Prometheus also counts the first executions.
       for (; timeMs > span.sinceMs && (one.changes[at] ?? Number.POSITIVE_INFINITY) <= timeMs; at += 2)
         values.add(one.changes[at + 1] ?? 0);
       const end = ` ${timeMs / 1000}\n`;

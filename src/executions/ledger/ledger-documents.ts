@@ -33,7 +33,7 @@ export type LedgerFacts = {
   readonly countedSinceMs?: number | undefined;
   /** The end of the restore gap: nothing is published before all executions up to this time have been read. */
   readonly gapUntilMs?: number | undefined;
-  /** The span that the last forward step of the server clock skipped. Late executions may have dates before the span. */
+  /** The span that the server clock skipped when it was last set ahead. Late executions may have dates before the span. */
   readonly leap?: Window | undefined;
   readonly skewMs?: number | undefined;
   readonly slowClocks?: readonly SlowClock[] | undefined;
@@ -50,7 +50,7 @@ export type LedgerChange = {
   readonly entries?: readonly LedgerEntry[];
   readonly cells?: readonly Cell[];
   readonly jobs?: readonly JobFacts[];
-  /** The series slots that the cells and jobs of this change take. */
+  /** The series slots for the cells and jobs of the change. */
   readonly claims?: Claims;
   readonly idHours?: readonly IdHour[];
   /** The later of the server time and the exporter's time. A change of the hours removes all hours after this time. */

@@ -18,9 +18,11 @@ export type ProjectState = {
   readonly aheadThroughMs?: number | undefined;
   /** The windows before `aheadThroughMs` that have not been read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
-  /** When the backlog has been read, all executions after this time are read again; absent if only the overlap is read again. */
+  /** After the backlog, all executions from this time on are read again. */
   readonly againFromMs?: number | undefined;
-  /** Windows that were skipped because they are too old. Executions of skipped windows are still to be counted as skipped. */
+  /**
+   * Windows that were skipped because they are too old. The executions in these windows have not been counted as skipped yet.
+   */
   readonly skips?: readonly Skip[] | undefined;
   /** Executions before this time have been read a second time, a day after the first read. */
   readonly rereadThroughMs: number;
@@ -87,8 +89,8 @@ export function rewind(state: ProjectState, toMs: number, isNew = false): Projec
 }
 
 /**
- * Changes a state after the clock was set back by an unknown amount while the exporter was not running. Counting begins
- * earlier by the known minimum. About an hour is read again, because the step may have been larger.
+ * Changes a state after the clock was set back by an unknown amount while the exporter was not running. Counting begins earlier
+ * by the known minimum. About an hour is read again, because the clock may have been set back further.
  */
 export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
@@ -99,9 +101,9 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
 }
 
 /**
- * Changes a state after the clock was set back by a known amount while the exporter was not running. The step is
- * certain if read times are in the future. Without earlier runs, a mistake has no effect, so the step counts as
- * certain. If the step is not certain, counting does not begin earlier: perhaps the exporter's clock was set.
+ * Changes a state after the clock was set back by a known amount while the exporter was not running. Read times in the future
+ * prove that the clock was set back. Without earlier runs, a mistake has no effect. Without proof, counting does not begin
+ * earlier: perhaps the exporter's clock was set.
  */
 export function rewindAbsent(
   state: ProjectState,

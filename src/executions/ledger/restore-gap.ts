@@ -55,7 +55,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
         }),
       }));
     },
-    /** Returns the server time up to which all executions must be read before totals are published; undefined after that. */
+    /** Returns the server time up to which all executions must be read before totals are published. */
     untilMs,
     /** Returns the projects that have been read up to `untilMs`. Totals of other projects are not published. */
     readStates: (): ReadonlyMap<string, ProjectState> => {
@@ -73,10 +73,10 @@ export function isInRestoreGap(
   return gapUntilMs !== undefined && scannedThroughMs < gapUntilMs && gapReadMs !== gapUntilMs;
 }
 
-/** The end of the gap until the first round has the server time. */
+/** The end of the gap before the first round, when the server time is unknown. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
-/** A restore reads the last 23 hours before the copy again, which repeats their recounts. Less than a day is one read. */
+/** A restore repeats the recounts of the last 23 hours before the copy. Less than a day is one read. */
 const rewindMs = 23 * 3_600_000;
 
 function rewind(state: ProjectState, knownId: number | undefined): ProjectState {

@@ -9,8 +9,8 @@ import { isInRestoreGap } from './restore-gap.ts';
 type BothTimes = ServerTime & { readonly ownMs: number };
 
 /**
- * Returns a function that rewinds the ledger after a step back. The function returns the time that the clock had
- * reached, or undefined.
+ * Returns a function that rewinds the ledger after the server clock was set back. The function returns the time that the clock
+ * had reached, or undefined.
  */
 export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
   /** The target of a rewind that is not stored yet, for example because the disk is full. */
@@ -95,7 +95,7 @@ function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
  * The maximum step, because reading a day again costs little. A larger difference means that the clock was completely wrong.
  */
 const maxMs = 86_400_000;
-/** The stored end of the restore gap until the first round after a restore has found it. */
+/** The stored end of the restore gap before the first round. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
 type Now = {
@@ -103,11 +103,11 @@ type Now = {
   readonly ownMs: number;
   /** The span that the server clock skipped; undefined unless it was just set ahead. */
   readonly leap: Window | undefined;
-  /** Set while a forward step of the clock is not accepted. */
+  /** Set while a clock that was set ahead is not accepted. */
   readonly doubtedMs?: number | undefined;
 };
 
-/** Returns a function that stores and returns the last forward step of the server clock, unless the step was undone. */
+/** Returns a function that stores and returns by how much the server clock was last set ahead. */
 export function createFollowSkew(cache: LedgerCache) {
   let { leap } = cache.facts();
   /** The smallest difference since the last stored difference. */
@@ -136,7 +136,7 @@ export function createFollowSkew(cache: LedgerCache) {
 
 type Followed = {
   readonly leap: Window | undefined;
-  /** How far the server clock was behind its present setting, at most, since the difference was last stored. */
+  /** How far the server clock was behind its present setting, at most. */
   readonly wasBehindMs: number;
   /** Stores the difference of the clocks, and the time that a clock more than a day ahead has reached. */
   readonly keep: (reachedMs?: number) => Promise<void>;

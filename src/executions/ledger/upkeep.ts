@@ -72,7 +72,7 @@ export function rebucket(
   const changed: Cell[] = [];
   for (const cell of cells) {
     if (cell.buckets === undefined) continue;
-    // Earlier releases stored no bounds; then only the number of buckets is compared.
+    // States of earlier releases have no bounds, so only the number of buckets is compared.
     if (before === undefined && cell.buckets.length === bounds.length + 1) continue;
     const { before: early } = cell;
     changed.push({
@@ -166,7 +166,7 @@ function toNoted(
     renew((knownMs) => Math.abs(knownMs - byMs) < hourMs && isOfSlowClock(run, [knownMs]));
   }
   const toldMs = Math.min(...serverTimes);
-  // While a forward step is not accepted, the exporter's clock is used.
+  // While a clock that was set ahead is not accepted, the exporter's clock is used.
   const byMs = (toldMs > nowMs + hourMs ? ownMs : nowMs) - toldMs;
   const isClose = (knownMs: number): boolean => Math.abs(knownMs - byMs) <= closeMs;
   if (byMs > dayMs && !next.some((clock) => isClose(clock.byMs))) note(byMs);

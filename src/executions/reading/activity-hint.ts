@@ -143,5 +143,5 @@ const ignoredForMs = 3_600_000;
 const quickMs = 500;
 /** The pause between two requests in ms, per ms of the last response time. */
 const restForEachMs = 20;
-/** The minimum pause per project. With up to 200 projects, the sum is below the default interval. */
+/** The minimum pause per project. With up to 200 projects, the pauses are below the default interval. */
 const restForProjectMs = 60;

@@ -43,7 +43,7 @@ export function createOverlap(
       if (nowMs !== missedAtMs) widen(2 * ms(nowMs), nowMs);
       missedAtMs = nowMs;
     },
-    /** Call when an execution became visible this long after its project was read. */
+    /** Call when an execution became visible long after its project was read, with the delay. */
     noteLateness: (latenessMs: number, nowMs: number): void => {
       // The overlap is doubled, because the next delay may be longer.
       if (latenessMs > minMs / 2) widen(2 * latenessMs, nowMs);
@@ -68,10 +68,10 @@ export function createOverlap(
       leap = latest;
     },
     leap: (): Window | undefined => leap,
-    /** Returns how much time after `sinceMs` the last forward step skipped. */
+    /** Returns how much time after `sinceMs` the clock skipped when it was last set ahead. */
     leaptMs: (sinceMs: number): number =>
       leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs)),
-    /** Returns the latest possible date of executions: after a step back, the time that the clock had reached. */
+    /** Returns the latest possible date of executions: after the clock was set back, its earlier time. */
     untilMs: (nowMs: number): number => {
       // Without observations, the clock may have been ahead and set back.
       if (isUnseen) unseenMs = Math.max(nowMs + maxLeapMs, latestMs + rememberedForMs);

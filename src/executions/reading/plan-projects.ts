@@ -10,7 +10,7 @@ type ListingInput = {
   readonly nowMs: number;
   /** The time of the request for the list, which another poll may have sent. */
   readonly listedAtMs: number;
-  /** The start of the current configuration. A project that this configuration adds is counted from then on. */
+  /** The start of the current configuration. A project that the configuration adds is counted from its start on. */
   readonly begunMs?: number | undefined;
   readonly backfillMs: number;
   /** The configured start of counting. The start replaces the time of the first list. */

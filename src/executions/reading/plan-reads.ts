@@ -19,7 +19,7 @@ export type PlanInput = {
   readonly nowMs: number;
   readonly everyMs: number;
   readonly overlapMs: number;
-  /** The span that the last forward step of the server clock skipped. Late executions may have dates before the span. */
+  /** The span that the server clock skipped when it was last set ahead. Late executions may have dates before the span. */
   readonly leap?: Window | undefined;
   readonly maxDelayMs: number;
   /** Idle projects whose last read was before this time are read as soon as possible. */
@@ -83,7 +83,7 @@ export function isCaughtUpWith(state: ProjectState, now: Pick<PlanInput, 'activi
   return state.backlog !== undefined && !isOutOfSight(state, now);
 }
 
-/** A project without shown rows for a longer time is read only when due. */
+/** A project that has shown no rows for long is read only when due. */
 const unshownForMs = 600_000;
 
 /** The maximum number of missing projects that a round reads before they are due. */
@@ -93,7 +93,7 @@ const stepMs = 86_400_000;
 
 function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap, activities }: PlanInput): PlannedRead {
   const { project, countedFromMs, againFromMs = Number.POSITIVE_INFINITY, backlog: [oldest] = [] } = state;
-  // New executions have dates before the last read if the clock was set back.
+  // After the clock was set back, new executions have dates before the last read.
   const fromMs = Math.min(readThroughMs(state), nowMs);
   const isWide =
     (purpose === 'rotation' || purpose === 'search') &&

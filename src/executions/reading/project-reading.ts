@@ -80,7 +80,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const { countedFromMs } = resume(before, nowMs, limitMs);
   const dueMs = Math.max(sinceMs, countedFromMs);
   const window = { beginMs: Math.max(planned.window.beginMs, countedFromMs), endMs: planned.window.endMs };
-  // The time between the last read and this window becomes backlog.
+  // The time between the last read and the window becomes backlog.
   const between = dueMs < window.beginMs ? [{ beginMs: dueMs, endMs: window.beginMs - 1 }] : [];
   const fromMs = Math.min(readThroughMs(before), nowMs);
   let pages = 0;
@@ -99,7 +99,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
       const newFromMs = Math.max(dueMs, fromMs + 1);
       return withNewestReadBehind(latest, window, { rest: due, sinceMs: dueMs, newFromMs });
     },
-    // If no row is shown, a few more pages are read to look for one.
+    // If no row is shown, a few more pages are read to look for a row.
     mayGoOn: (rest, hasShown) => {
       isCut = rest.some(({ beginMs }) => beginMs < dueMs);
       ahead = rest.flatMap((each) => from(each, nowMs + 1));

@@ -5,7 +5,7 @@ export function createRoundFaults(signal: AbortSignal) {
   const unasked: ApiError[] = [];
   let hasAnswered = false;
 
-  /** Reports whether further requests are useless: refused credentials, stopped requests, or two without a response. */
+  /** Reports whether further requests are useless, for example after refused credentials. */
   function spoilsTheRest({ kind, details }: ApiError): boolean {
     if (kind === 'unauthorized') return true;
     // If a request was not sent, the error is not caused by the server.

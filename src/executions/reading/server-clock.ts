@@ -13,7 +13,7 @@ export type ServerTime = {
   readonly rewindToMs: number | undefined;
   /** The latest possible date of executions, if the clock was ahead. */
   readonly reachedMs: number | undefined;
-  /** The latest possible date of executions while a forward step of the clock is not accepted. */
+  /** The latest possible date of executions while a clock that was set ahead is not accepted. */
   readonly doubtedMs?: number | undefined;
   /** True if the server time was unknown for a minute. */
   readonly wasUnseen: boolean;
@@ -42,8 +42,8 @@ export function createServerClock(clock: Clock, known: Known = {}) {
     isOld: (answeredAtMs: number | undefined): boolean => {
       const ticks = clock.ticks();
       if (answeredAtMs === undefined) return skew === undefined || ticks - skew.atTicks >= knownForMs;
-      // A proxy may write its own dates. Therefore system information is requested at intervals, and after an unexpected date.
-      // The first contact has just requested system information.
+      // A proxy may write its own dates. System information is requested at intervals, and after an unexpected date. The first
+      // contact has just requested system information.
       askedAtTicks ??= ticks;
       const isSurprising = Math.abs(answeredAtMs - (reckon(ticks) ?? answeredAtMs)) > stepMs;
       return ticks - askedAtTicks >= (isSurprising ? minApartMs : checkEveryMs);
@@ -53,7 +53,7 @@ export function createServerClock(clock: Clock, known: Known = {}) {
       try {
         const { answer, midRequestMs } = await api.getTimed(systemInfo);
         isJustAsked = answer.timestampMs !== undefined;
-        // The clock may be set before the next round, so it requests the time again.
+        // The next round requests the time again, because the clock may be set before.
         const atTicks = isJustAsked ? Number.NEGATIVE_INFINITY : clock.ticks();
         skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks };
       } catch (error) {
@@ -82,9 +82,9 @@ function createBelief() {
   let last: { readonly ms: number; readonly ticks: number } | undefined;
   let toldAtTicks: number | undefined;
   let jumpedAtTicks: number | undefined;
-  /** The time of the clock after a forward step that is not accepted yet. */
+  /** The time of a clock that was set ahead and is not accepted yet. */
   let doubted: { readonly ms: number; readonly ticks: number } | undefined;
-  /** The time at which a forward step was first seen. */
+  /** The time at which the clock was first seen ahead. */
   let ahead: { readonly sinceMs: number; readonly atTicks: number } | undefined;
 
   function reckon(ticks: number): number | undefined {
@@ -98,7 +98,7 @@ function createBelief() {
     if (isTold) toldAtTicks = ticks;
     const wasUnseen = elapsedMs > unseenForMs;
     const aheadMs = toldMs - reckonedMs;
-    // A wrong future time would skip executions, so a large forward step is accepted only if it lasts.
+    // A wrong future time would skip executions, so a clock that was set far ahead is accepted only if it stays there.
     jumpedAtTicks = aheadMs > maxJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
     // Both clocks have fractions of a millisecond; stored and requested times must not have fractions.

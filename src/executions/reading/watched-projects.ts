@@ -15,7 +15,7 @@ type Round = {
   readonly overlap: Overlap;
   readonly api: () => Api;
   readonly nowMs: number;
-  /** True while a forward step of the server clock is not accepted. */
+  /** True while a server clock that was set ahead is not accepted. */
   readonly isDoubtful: boolean;
   readonly running: readonly Execution[] | undefined;
 };

@@ -117,7 +117,7 @@ function createLateness(activities: Activities) {
   let sinceMs = Number.NEGATIVE_INFINITY;
   return {
     note: (states: readonly ProjectState[], nowMs: number): void => {
-      // If there was no recount for a while, for example because the server was down, delays count from now.
+      // After a time without recounts, for example an outage, delays count from now.
       if (Math.abs(nowMs - lastLookMs) > pauseMs) sinceMs = nowMs;
       lastLookMs = nowMs;
       const dueMs = states.map((state) => Math.max(toDueMs(activities.all.get(state.project), state, nowMs), sinceMs));
@@ -155,7 +155,7 @@ function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean
   return activity !== undefined && activity.activeUntilMs > nowMs;
 }
 
-/** Returns the time of the next comparison of the last week, computed from the stored time of the previous one. */
+/** Returns the time of the next comparison of the last week. */
 function toWeekDueMs({ project, countedFromMs, comparedWeekAtMs }: ProjectState, nowMs: number): number {
   if (comparedWeekAtMs === undefined) return countedFromMs + toOffsetMs(project);
   // If the last comparison is in the future, the clock was set back.

@@ -46,7 +46,7 @@ export function createExemplars(bounds: readonly number[]) {
 }
 
 const maxCells = 10_000;
-/** How long a slow run stays an exemplar. After an hour its trace may be gone, so a faster run may replace it. */
+/** How long a slow run stays an exemplar. After an hour a faster run may replace a slow run, whose trace may be gone. */
 const slowestForMs = 3_600_000;
 
 /**

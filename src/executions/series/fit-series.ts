@@ -4,7 +4,7 @@ import { type Cell, toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import { planRoom, type SeriesRules, seriesOfJob } from './series-plan.ts';
 
-/** Jobs without series of their own, and the limit that causes it. */
+/** Jobs without series of their own, and the limit that is the cause. */
 export type LeftOut = {
   /** The number of jobs counted only in `__other__`. Above a thousand, the number is a minimum. */
   readonly jobs: number;
@@ -12,7 +12,7 @@ export type LeftOut = {
   readonly durations: number;
   /** The maximum number of jobs with their own series, and with their own durations. */
   readonly room: Room;
-  /** The option that limits the series; undefined if every job has its own. */
+  /** The option that limits the series; undefined if every job has its own series. */
   readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
 };
 
