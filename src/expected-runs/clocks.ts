@@ -32,7 +32,7 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>) {
       if (told.size < maxMembers || before !== undefined) told.set(uuid, { aheadMs, ticks: clock.ticks() });
       return before && toStep(before, { aheadMs, ticks: clock.ticks() });
     },
-    /** Records a response without a server time. In this case the exporter's clock is used, which may also be set. */
+    /** Records a response without a server time. Without a server time, the exporter's clock is used, which may also be set. */
     noteOwn: (): ClockStep | undefined => {
       const before = own;
       own = readOwn();
@@ -70,7 +70,7 @@ function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
 const knownForMs = 86_400_000;
 const maxMembers = 100;
 
-/** Records in the timelines which span a clock skipped, and whether the clock was set back. */
+/** Records the span that a clock skipped, or that the clock was set back. */
 export function createClockNotes(
   clock: Pick<Clock, 'now' | 'ticks'>,
   timelines: Map<string, Timeline>,

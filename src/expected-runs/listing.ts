@@ -100,7 +100,7 @@ const maxLists = 20;
 /** The number of runs of the collector in which each project is listed once. */
 const roundsForAll = 5;
 
-/** The pause after a list, in multiples of its duration, for 0.5 % of the server's time. */
+/** The pause after a list, in multiples of its duration: lists may use 0.5 % of the server's time. */
 const restsPerList = 200;
 const maxRestMs = maxListGapMs / 2;
 

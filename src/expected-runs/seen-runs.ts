@@ -57,7 +57,7 @@ function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
 
 /**
  * Tracks the time up to which all runs of a project are known. A run that started before a list of running executions is in the
- * list or has ended. When all ends up to the list are read, all runs before it are known.
+ * list or has ended. All runs before a list are known when all ends up to the list are read.
  */
 export function createClearTimes() {
   const clear = new Map<string, number>();

@@ -105,5 +105,5 @@ async function ask(api: Pick<Api, 'get'>, { id }: WatchedJob, one: One): Promise
 type Over = { readonly why: string };
 
 const minuteMs = 60_000;
-/** By another clock, a run that is due now may still be the next run. */
+/** A run that is due now may be the next run by another clock. */
 const maxOverMs = 2 * minuteMs;

@@ -77,9 +77,9 @@ export const maxTimes = 500;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** The 12 h of runs at risk, and up to six hours until the next request. */
+/** The known future: 12 h for runs at risk, and six hours until the next request. */
 const enoughMs = 18 * hourMs;
-/** A little more than a day and a week, so that the same time of the next day is included when clocks change. */
+/** A little more than a day and a week, because of clock changes. */
 const longDayMs = 26 * hourMs;
 const stretches = [
   5 * minuteMs,

@@ -35,7 +35,7 @@ function findLastMode(sources: Sources): Span | undefined {
   return modes.every(({ value }) => value === first?.value) ? first : undefined;
 }
 
-/** Returns a finding if the clock was set back. The finding ends when the clock reaches the time before the step again. */
+/** Returns a finding if the clock was set back. The finding ends when the clock reaches its earlier time again. */
 export function findSetBack(sources: Sources, nowMs: number, ownerUuid?: string): readonly Blocker[] {
   const span = findRepeated(sources, nowMs, ownerUuid);
   if (span === undefined) return [];

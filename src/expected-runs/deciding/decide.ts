@@ -24,7 +24,7 @@ type DecideInput = {
   readonly clearMs: number;
   /** How far the clock of the member that runs the job is ahead of `nowMs` and of the readings. */
   readonly aheadMs?: number;
-  /** How far this clock may be behind the clock of any other member. */
+  /** How far the clock of the member may be behind other clocks. */
   readonly behindMs?: number;
   /** Runs that ended before this time are unknown. */
   readonly countedFromMs: number;
@@ -39,7 +39,7 @@ type Decided = Judged & {
   readonly doubt: Doubt | undefined;
 };
 
-/** Decides the expected times of a job in order, and stops at the first that needs more facts. */
+/** Decides the expected times of a job in order, up to the first time that needs more facts. */
 export function decide(before: WatchedJob, input: DecideInput): Decided {
   const job = takeBack(before, input);
   const times = job.timetable?.timesMs ?? [];
@@ -151,7 +151,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
     return isSureSoon ? wait : { is: 'undecided', expectedMs, why: 'unsure' };
   }
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
-  // Unknown runs may have dates in a window that counts as read.
+  // A window that counts as read may lack runs.
   const isInDoubt = behindMs > maxBehindMs || isLeaptOver(sources, window);
   if (isInDoubt && !isRefused) return { is: 'undecided', expectedMs, why: 'clock' };
   const isOwnerSettled = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
@@ -182,7 +182,7 @@ const wait: Wait = { is: 'wait' };
 /** The maximum delay until an execution becomes visible. */
 const maxBehindMs = 60_000;
 
-/** The delay up to which a run is surely on time: half a minute, because times are usually at least a minute apart. */
+/** The delay up to which a run surely belongs to its time: half of the usual minute between times. */
 const maxSureDelayMs = 30_000;
 
 const noTimes = { timesMs: [], untilMs: 0 };
@@ -229,7 +229,7 @@ function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs
   const { timetable } = job;
   // The last decided time limits the next start window. Times after the request stay, because the pattern repeats.
   const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs || time > timetable.askedAtMs) ?? [];
-  // A run matches only one time. The run stays until the start window of this time is over.
+  // A run matches only one time. The run stays until the end of the start window.
   const kept = job.runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= decidedMs);
   return {
     ...job,
@@ -268,7 +268,7 @@ export function toStartWindow(
   const gapAfterMs = gap?.afterMs;
   const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
   const knownMs = isBeforeGap ? gapAfterMs : untilMs;
-  // An unknown next time is assumed at the distance of known times.
+  // The distance of known times gives an unknown next time.
   const later = isBeforeGap ? timesMs[index + 2] : undefined;
   const apartMs = before !== undefined ? time - before : (later ?? Number.NaN) - (told ?? Number.NaN);
   const guessed = Number.isNaN(apartMs) || knownMs > time + 2 * marginMs ? undefined : time + apartMs;

@@ -17,7 +17,7 @@ export function findDoubt(job: WatchedJob, reason: MissReason, atMs: number): Do
 function isDefinitionKnown({ definition, lastModifiedMs }: WatchedJob, atMs: number): boolean {
   if (definition === undefined) return false;
   const { askedAtMs } = definition;
-  // By the clock of another member, an edit may be in the future.
+  // An edit by the clock of another member may be in the future.
   return lastModifiedMs === undefined ? atMs - askedAtMs < dayMs : askedAtMs > Math.min(lastModifiedMs, atMs);
 }
 

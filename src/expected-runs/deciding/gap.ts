@@ -11,7 +11,7 @@ export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wai
   if (gap.isLost === true || job.goneAtMs !== undefined) return 'lost';
   const maxPerHour = gap.maxPerHour ?? (job.timetable && toMostPerHour(job.timetable));
   const isRecent = nowMs - gap.throughMs <= maxListGapMs;
-  // The first list after a gap is short. A longer list will show how many times the gap had.
+  // The first list after a gap is short. A longer list will show the number of times in the gap.
   if (maxPerHour === undefined && job.timetable?.source === 'forecast' && isRecent) return 'wait';
   if (!isUneditedSince(job, gap.askedAtMs)) return 'lost';
   const hours = Math.ceil((nowMs - gap.afterMs) / hourMs);
@@ -51,7 +51,7 @@ export function loseGap(job: WatchedJob): WatchedJob {
   return { ...job, timetable: { ...timetable, gap: { ...timetable.gap, isLost: true } } };
 }
 
-/** Counts the times of a gap as undecided. Their number is estimated from the pattern before the gap, or else after it. */
+/** Counts the times of a gap as undecided. The number of times is estimated from the pattern before or after the gap. */
 export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
   const { timetable } = job;
   if (timetable === undefined) return { job, verdicts: [] };

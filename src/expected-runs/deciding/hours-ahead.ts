@@ -26,7 +26,7 @@ export type PlannedAhead = {
   /** The next 60 minutes and the next 24 hours, starting with the current minute. */
   readonly hour: Contention;
   readonly day: Contention;
-  /** The spans within these 24 hours in which runs start although no thread is free. */
+  /** The spans within 24 hours in which runs start without a free thread. */
   readonly crowds: readonly Crowd[];
 };
 
@@ -180,7 +180,7 @@ function findContention(
     most = Math.max(most, now - ended);
     if (threads === undefined) continue;
     if (now - ended > threads) exceededMs ??= atMs;
-    // Of runs with the same start, any may be without a thread.
+    // Any of several runs with the same start may be without a thread.
     if (begins[next] === atMs) continue;
     const last = isCrowded ? crowds.pop() : undefined;
     isCrowded = now - ended > threads;

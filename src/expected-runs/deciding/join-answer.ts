@@ -75,7 +75,7 @@ export function joinAnswer(
   };
 }
 
-/** Returns the time between the two responses, joined with the earlier gap if that gap is still open. */
+/** Returns the time between two responses, joined with an earlier open gap. */
 export function joinGap(before: Timetable, askedAtMs: number): Gap | undefined {
   const { gap: open, untilMs } = before;
   if (untilMs >= askedAtMs) return open;
@@ -93,7 +93,7 @@ export function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, 
   return { afterMs: Math.min(open.afterMs, own.afterMs), throughMs: Math.max(open.throughMs, own.throughMs) };
 }
 
-/** Compares two responses in the span after a time that both cover; responses without a time in this span agree. */
+/** Compares two responses in their common span; responses without a time there agree. */
 function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agreement'] {
   const untilMs = Math.min(before.untilMs, answer.untilMs);
   if (untilMs > fromMs) {
@@ -119,7 +119,7 @@ function areSame(some: readonly number[], others: readonly number[], afterMs: nu
   return own.length === told.length && own.every((time, index) => time === told[index]);
 }
 
-/** Reports whether times break a regular distance. Returns false without a time to compare, because this proves little. */
+/** Reports whether times break a regular distance. Returns false without a time to compare. */
 function isOutOfStep(times: readonly number[], [first]: readonly number[]): boolean {
   const distanceMs = toEvenDistance(times);
   const last = times.at(-1);

@@ -121,7 +121,7 @@ export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged
   const { timetable: before } = job;
   const { timetable, withdrawnMs, agreement } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
   const isSame = agreement === 'same';
-  // By the clock of the job's member, the first time may be over.
+  // The first time may be over by the clock of the job's member.
   const firstMs = answer.askedAtMs + doubtMs;
   const sinceMs = before === undefined ? firstMs : job.sinceMs;
   const decidedMs = before === undefined ? firstMs : job.decidedMs;
@@ -163,7 +163,7 @@ export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob
   };
 }
 
-/** Reports whether two runs overlapped by more than the clocks differ. */
+/** Reports whether two runs overlapped, even if clocks differ. */
 function areAtOnce(runs: readonly SeenRun[]): boolean {
   const taking = runs
     .filter(({ kind }) => kind !== 'missed')

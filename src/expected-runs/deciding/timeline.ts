@@ -42,7 +42,7 @@ export function firstSoonAfter(timeline: Timeline, atMs: number): Span | undefin
   return span !== undefined && span.fromMs - atMs <= maxGapMs ? span : undefined;
 }
 
-/** Reports whether the last reading before a time is too old to be valid at this time. */
+/** Reports whether the last reading before a time is too old. */
 export function isUnwatched(timeline: Timeline, atMs: number): boolean {
   const span = lastBefore(timeline, atMs);
   return span === undefined || atMs - span.throughMs > maxGapMs;

@@ -10,7 +10,7 @@ export type Timetable = {
   readonly confirmedMs: number;
   readonly gap?: Gap;
   readonly unsure?: Unsure;
-  /** The first time that an edit removed. A start near this time does not match an earlier time. */
+  /** The first time that an edit removed. A start near the removed time does not match an earlier time. */
   readonly withdrawnMs?: number;
 };
 
@@ -93,7 +93,7 @@ export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable):
 
 const maxAgeMs = 6 * hourMs;
 
-/** Returns the times in a future window. After the end of the response, the times repeat as far as that is known. */
+/** Returns the times in a future window. After the end of the response, times repeat if their period is known. */
 export function timesWithin(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
   const periodMs = toMs <= timetable.untilMs ? undefined : toPeriodMs(timetable);
   return repeatedWithin(timetable, periodMs, { fromMs, toMs: Math.min(toMs, toKnownMs(timetable)) });

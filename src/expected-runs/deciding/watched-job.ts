@@ -39,7 +39,7 @@ export type WatchedJob = {
   readonly lostRunsMs?: number;
   /** Missed runs that a response about the schedule must confirm. There is no response while the job or its project is off. */
   readonly held?: readonly Missed[];
-  /** The nodes of the last runs. The number is the further runs for which the node counts as usual. */
+  /** The nodes of the last runs. The number is how many further runs a node counts as usual. */
   readonly nodes?: Readonly<Record<string, number>>;
   /** The latest decisions, sorted by expected time. */
   readonly verdicts: readonly Verdict[];
@@ -174,7 +174,7 @@ export function nextTime(job: WatchedJob, nowMs: number): number | undefined {
   return job.timetable?.timesMs.find((time) => time > nowMs);
 }
 
-/** Returns the time until which no start is expected; undefined if the last response does not reach that far. */
+/** Returns the time until which no start is expected, if the last response shows it. */
 export function quietUntil(job: WatchedJob, nowMs: number): number | undefined {
   const { untilMs = nowMs } = job.timetable ?? {};
   return untilMs > nowMs && nextTime(job, nowMs) === undefined ? untilMs : undefined;

@@ -53,8 +53,8 @@ export type QuietWindow = {
 };
 
 /**
- * Finds the windows that affect the fewest critical runs, then the fewest runs, then the earliest windows. Windows do not
- * overlap and start at full minutes. A job with unknown starts counts with its former number of runs.
+ * Finds the windows that affect the fewest critical runs and the fewest runs, as early as possible. Windows do not overlap and
+ * start at full minutes. A job with unknown starts counts with its former number of runs.
  */
 export async function findWindows(input: WindowsInput, pause: Pause): Promise<readonly QuietWindow[]> {
   const { nowMs, withinMs, forMs, count } = input;
