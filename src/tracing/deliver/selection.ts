@@ -4,7 +4,7 @@ import { countBytes, takeAlike } from './batch.ts';
 import { createSuspects, type Suspect } from './suspects.ts';
 import type { Verdict } from './verdict.ts';
 
-/** The next traces to send, or the time until some may be ready. The list is empty if no trace waits. */
+/** The next traces to send, or the time until traces may be ready. The list is empty if no trace waits. */
 type Found = { readonly traces: readonly SpooledTrace[]; readonly againInMs: number; readonly isEmpty?: boolean };
 
 type SelectionOptions = {

@@ -13,7 +13,7 @@ export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'enc
 export function createSuspects(random: () => number) {
   /** The suspected traces, sorted by the last try, oldest first. */
   const known = new Map<string, Known>();
-  /** The trace that was lost last. If the next trace is delivered, this trace becomes more suspect. */
+  /** The trace that was lost last. A delivery of the next trace makes the lost trace more suspect. */
   let inDoubt: string | undefined;
 
   return {

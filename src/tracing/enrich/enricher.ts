@@ -44,7 +44,7 @@ export type EnricherOptions = {
   readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;
   /** The maximum wait for a state that the server is still writing. */
   readonly sealTimeoutMs: number;
-  /** The maximum wait for steps, including restarts. After this time a trace gets no steps, so that other traces get steps. */
+  /** The maximum wait for steps, including restarts. An older trace gets no steps, so that other traces get steps. */
   readonly backlogAgeMs: number;
   readonly clock: Clock;
   readonly observe: EnricherObserver;

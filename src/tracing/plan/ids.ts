@@ -8,7 +8,7 @@ export type SpanKey =
   | { readonly kind: 'rest'; readonly path: string | undefined }
   | { readonly kind: 'node'; readonly path: string; readonly node: string };
 
-/** Returns the trace id of an execution (scheme ax1). A running job has all values that the id is computed from. */
+/** Returns the trace id of an execution (scheme ax1). A running job has all values for its trace id. */
 export function toTraceId(namespace: string, execution: string): string {
   return digest(['ax1', 'trace', namespace, execution], 32);
 }

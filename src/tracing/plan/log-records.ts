@@ -4,7 +4,7 @@ import type { Plan } from './plan-trace.ts';
 import type { Attributes, Trace } from './span.ts';
 
 export type LogRecords = {
-  /** The names of the service. The resource has nothing else, because log stores index the resource. */
+  /** The names of the service. The resource has only the service, because log stores index resources. */
   readonly resource: Attributes;
   readonly scope: Trace['scope'];
   readonly records: readonly LogRecord[];
