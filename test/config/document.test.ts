@@ -55,7 +55,7 @@ describe('config/document', () => {
     {
       name: 'a text',
       yaml: 'hello',
-      complaints: ['config.yaml:1:1: takes a map, found the text "hello" (write its keys below it, indented)'],
+      complaints: ['config.yaml:1:1: takes a map, found a text (write its keys below it, indented)'],
     },
     {
       name: 'a key that is a map',

@@ -61,7 +61,7 @@ metrics:
     },
     {
       said: 'automation_projects: true',
-      complaint: '1:33 metrics.automation_projects: takes a map, found true (write its keys below it, indented)',
+      complaint: '1:33 metrics.automation_projects: takes a map, found a boolean (write its keys below it, indented)',
     },
     {
       said: 'automation_projects: { off: 1 }',

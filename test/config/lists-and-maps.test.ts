@@ -89,7 +89,7 @@ describe('config/status-map', () => {
     ['failed=success', '--traces.status-map.failed: is a built-in status (only custom statuses can be mapped'],
     ['incomplete=success', '--traces.status-map.incomplete: is a built-in status'],
     ['=success', 'is not a status of 1 to 200 characters'],
-    ['warning', '--traces.status-map: takes a map of statuses, found the text "warning" (for example { warning: suc'],
+    ['warning', '--traces.status-map: takes a map of statuses, found a text (for example { warning: suc'],
   ])('refuses %j', async (given, message) => {
     const complaints = await complain({ argv: [`--traces.status-map=${given}`] });
     expect(complaints).toEqual([expect.stringContaining(message)]);
@@ -128,7 +128,7 @@ describe('config/labels', () => {
     {
       labels: 'eu',
       complaint:
-        '4:13 servers[0].labels: takes a map of labels, found the text "eu" (for example { site: eu }, or site=eu outside the file)',
+        '4:13 servers[0].labels: takes a map of labels, found a text (for example { site: eu }, or site=eu outside the file)',
     },
     {
       labels: '[site]',
@@ -187,7 +187,7 @@ describe('config/labels', () => {
       'AUTOMATION_EXPORTER_LABELS.job: is already a label of the series (choose another name)',
     ]);
     expect(await complain({ env: { ...env, AUTOMATION_EXPORTER_LABELS: 'eu' } })).toEqual([
-      'AUTOMATION_EXPORTER_LABELS: takes a map of labels, found the text "eu" (for example { site: eu }, or site=eu outside the file)',
+      'AUTOMATION_EXPORTER_LABELS: takes a map of labels, found a text (for example { site: eu }, or site=eu outside the file)',
     ]);
   });
 });

@@ -232,7 +232,7 @@ config.yaml:13:19 web.listen_address: takes an address, found the number 9720 (f
 config.yaml:14:3 web.listen_address: is given twice (first in line 13)
 config.yaml:15:19 web.telemetry_path: is not a path for metrics, or is that of a page (for example /metrics)
 config.yaml:16:17 web.external_url: contains a query or a fragment (remove the part after ? or #)
-config.yaml:17:6 log: takes a map, found the text "debug" (write its keys below it, indented)
+config.yaml:17:6 log: takes a map, found a text (write its keys below it, indented)
 config.yaml:18:1 colectors: is not a known key (did you mean collectors?)
 config.yaml:20:3 collectors.execution-mod: is not a collector (did you mean execution-mode?)
 config.yaml:21:28 collectors.execution-mode.every: takes a duration, found the number 40 (write 40s for seconds, 40m for minutes)

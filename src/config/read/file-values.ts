@@ -69,7 +69,7 @@ function readServers(reading: Reading, { node }: DocumentEntry): void {
   const { servers, toPlace, complaints } = reading;
   if (isEmpty(node) || node.kind === 'broken') return;
   if (node.kind !== 'list') {
-    const found = describeFound(toPlainValue(node));
+    const found = describeFound(toPlainValue(node), true);
     complaints.add(toPlace(node.offset, 'servers'), `takes a list, found ${found}`, 'begin each server with "- name:"');
     return;
   }
@@ -104,7 +104,8 @@ function asMap(
   if (isEmpty(node)) return undefined;
   faulty.add(path);
   if (node.kind === 'broken') return undefined;
-  const found = describeFound(toPlainValue(node), path.startsWith('servers'));
+  // The text may be a secret, such as a URL of a database with its password.
+  const found = describeFound(toPlainValue(node), true);
   complaints.add(toPlace(node.offset, path), `takes a map, found ${found}`, 'write its keys below it, indented');
   return undefined;
 }

@@ -21,7 +21,7 @@ export function map<V>(
   const { max = Number.POSITIVE_INFINITY, keys = {} } = about;
   const { $schema: _, ...additionalProperties } = z.toJSONSchema(value, { io: 'input', unrepresentable: 'any' });
   const written = z
-    .custom<Readonly<Record<string, unknown>>>(isMap, takes(about.takes, `for example ${about.example}`))
+    .custom<Readonly<Record<string, unknown>>>(isMap, takes(about.takes, `for example ${about.example}`, true))
     .meta({ type: 'object', maxProperties: max, propertyNames: keys, additionalProperties });
   const read = z.map(key, value).max(max, `contains more than ${max} ${about.takes.replace('a map of ', '')}`);
   return z.codec(written, read, {
