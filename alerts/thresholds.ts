@@ -21,7 +21,7 @@ export interface Thresholds {
   readonly gapWindow: string;
 
   readonly serviceDownFor: string;
-  /** The window in which errors count as the cause that an alert names. */
+  /** The window of the errors that an alert names as the cause. */
   readonly causeWindow: string;
   readonly credentialsRejectedFor: string;
   readonly passiveFor: string;

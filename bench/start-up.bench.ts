@@ -45,7 +45,7 @@ export async function run() {
 
 type Started = { readonly ms: number; readonly rssMb: number };
 
-/** Takes turns, so that other work affects both equally. */
+/** Takes turns, so that other work affects both exporters equally. */
 async function measureFirstScrapes(): Promise<readonly [Started, Started]> {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-bench-'));
   const simulator = await startSimulator();

@@ -32,7 +32,7 @@ export type Release = {
   readonly runningOf: readonly ('*' | ',')[];
   /** True if `*` is refused when the events of a project cannot be read. */
   readonly refusesStar: boolean;
-  /** True if `*` ends in an error of the server. */
+  /** True if the project `*` causes a server error. */
   readonly failsOverStar: boolean;
   /** True if the session cookie of a request has precedence over its token. */
   readonly prefersSession: boolean;

@@ -2,7 +2,7 @@
 interface Histogram {
   readonly name: string;
   readonly matchers: string;
-  /** A range in brackets, and what follows it. */
+  /** A range in brackets, and the text after the brackets. */
   readonly range: string;
 }
 

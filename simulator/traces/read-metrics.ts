@@ -1,6 +1,6 @@
 import { type Field, messages, readAttributes, readFields, readNumber, toBytes, toMs } from './read-request.ts';
 
-/** A point of a metric. Fields of other kinds are absent. */
+/** A point of a metric, with the fields of its kind. */
 export type SunkPoint = {
   readonly name: string;
   readonly unit: string;

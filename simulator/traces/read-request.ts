@@ -93,7 +93,7 @@ function toId(value: Field['value'] | undefined, size: number): string {
 
 const errorCode = 2n;
 
-/** Returns every field with this number, as a message or bytes. */
+/** Returns every field with the given number, as bytes. */
 export function messages(bytes: Buffer, wanted: number): readonly Buffer[] {
   return [...readFields(bytes)].filter(({ number }) => number === wanted).map(({ value }) => toBytes(value));
 }

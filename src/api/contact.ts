@@ -135,7 +135,7 @@ function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   };
 }
 
-/** Dates of the server itself differ by less than this. */
+/** The maximum difference between dates of one server. */
 const usualOffMs = 5000;
 
 function toOlderVersion(error: ApiError): number {

@@ -19,7 +19,7 @@ export type RequesterOptions = {
   readonly breaker: Breaker;
   readonly clock: Clock;
   readonly observe: RequestObserver;
-  /** Decodes unusually large responses. If absent, large responses are refused. */
+  /** Decodes unusually large responses; absent if they are refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
   /** Returns the secrets that must be removed from responses. */
   readonly secretForms?: (() => readonly string[]) | undefined;
@@ -69,7 +69,7 @@ export function createRequester(options: RequesterOptions): Requester {
         return await attempt(endpoint, path, scope, trial);
       } catch (error) {
         if (!(error instanceof ApiError) || scope.signal?.aborted === true) throw error;
-        // If a later try was not sent, the error of the earlier try is reported.
+        // An unsent try has no error of the server, so the error of the previous try is reported.
         if (error.details.isOwnLimit === true) throw fault ?? error;
         fault = error;
         ({ deadlineTicks } = trial);

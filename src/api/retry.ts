@@ -10,7 +10,9 @@ export function retryDelayMs(error: ApiError, tries: number, random: number): nu
   return random * Math.min(maxDelayMs, firstDelayMs * 2 ** tries);
 }
 
-/** Reports whether an error may be temporary. After a timeout no time is left; status 500 concerns one request only. */
+/**
+ * Reports whether an error may be temporary. A timeout leaves no time for another attempt. Status 500 concerns only one request.
+ */
 function canPass({ kind, details }: ApiError): boolean {
   if (kind === 'server') return details.status !== 500 && details.status !== 501;
   return kind === 'network' || kind === 'busy';

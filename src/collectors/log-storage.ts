@@ -66,8 +66,8 @@ type Counts = { failedCount?: number | undefined; succeededCount?: number | unde
 const nothing: Memory = {};
 
 /**
- * Stores when a request last failed, with the count of successes until that count rises. Failures before the first poll are
- * ignored, and so are counts of several members at one address.
+ * Stores the time of the last failed request, and the count of successes until the count rises. Failures before the first poll
+ * are ignored, and so are counts of several members at one address.
  */
 function rememberFailures(
   { failedCount: failed, succeededCount: succeeded = 0, hidesMembers }: Counts,

@@ -45,7 +45,7 @@ function toFitting(rows: readonly Row[], maxSeries: number): number {
   return length <= room ? maxSeries : Math.min(maxSeries, Math.max(1, Math.floor((rows.length * room) / length)));
 }
 
-/** Replaces single halves of surrogate pairs before labels are compared, because all have the same bytes in UTF-8. */
+/** Replaces single halves of surrogate pairs, because UTF-8 encodes all of them alike. */
 function toWellFormed(rows: readonly Row[]): readonly Row[] {
   if (rows.every(isWellFormed)) return rows;
   return rows.map((row) => {

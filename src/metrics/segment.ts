@@ -9,7 +9,7 @@ export type Segment = {
   readonly family: Family;
   readonly samples: Readonly<Record<TextFormat, Block>>;
   readonly beside: BesideText;
-  /** The same samples as protocol buffers, by suffix. Set after the first request for protobuf. */
+  /** The samples as protocol buffers, by suffix; absent until requested. */
   messages?: ReadonlyMap<string, Block>;
   /** Concurrent scrapes wait for the same translation. */
   translating?: Promise<void>;

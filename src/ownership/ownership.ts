@@ -25,7 +25,7 @@ type OwnershipOptions = {
   readonly leases: Leases;
   readonly clock: Pick<Clock, 'ticks' | 'after' | 'random'>;
   readonly begin: (gained: Gained) => void;
-  /** Hides a unit at once. Resolves when all its work has ended. */
+  /** Hides a unit at once. Resolves when all work of the unit has ended. */
   readonly end: (unit: string, reason: LossReason) => Promise<void>;
   readonly observe: OwnershipObserver;
 };

@@ -258,7 +258,7 @@ async function* toBatches(
 
 type Take = (family: ScrapedFamily, point: Point) => Promise<Point | undefined>;
 
-/** Encoding this number of points takes a few milliseconds, and gives less than a mebibyte, which proxies usually accept. */
+/** Encoding 500 points takes a few milliseconds. The body is smaller than a mebibyte, which proxies usually accept. */
 const maxPoints = 500;
 const pointsPerPiece = 100;
 const stopLimitMs = 2000;

@@ -45,7 +45,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
     return unit;
   }
 
-  /** Starts again after a change of labels. */
+  /** Resets the sums after a change of labels. */
   function begin(unit: Unit, nowMs: number): void {
     const dropped = droppedLabels();
     if ((unit.droppedLabels ?? dropped) !== dropped) unit.firstMs = Math.max(unit.firstMs, nowMs);

@@ -30,7 +30,7 @@ type CollectorData<Metrics extends Families> = {
   projects?: string;
   /** The maximum number of series of the collector for a server, if not the default. */
   maxSeries?: number;
-  /** The endpoints that the collector may request. `check` tries each of these endpoints. */
+  /** The endpoints that the collector may request, and that `check` tries. */
   reads: readonly Endpoint<unknown>[];
   metrics: Metrics;
 };

@@ -120,7 +120,7 @@ function toTrouble(trouble: TroubleAhead, { nowMs }: RisksAhead): TroubleTonight
   };
 }
 
-/** Texts for these reasons begin with the name of a job, which stays unchanged. */
+/** The reasons whose text begins with the name of a job. */
 const ofJobs = new Set<TroubleAhead['reason']>(['access', 'job_failing', 'child_failing', 'overlap']);
 
 function toRuns({ job, isCritical, firstMs, lastMs, count, reasons, subject }: RunsAtRisk): RunsTonight {

@@ -34,7 +34,7 @@ export type WindowText = {
   readonly critical: number;
   /** The number of jobs whose starts up to the end of the window are not all known. */
   readonly jobs_without_times: number;
-  /** The number of jobs of unknown duration that start before the window and may last until then. */
+  /** The number of jobs with unknown durations that start before the window and may reach it. */
   readonly jobs_without_durations: number;
   readonly touches: readonly TouchedText[];
   readonly touches_left_out: number;

@@ -153,7 +153,7 @@ describe('api/exchange', () => {
     expect([left.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
   });
 
-  it('fails with the connection, and frees its place', async () => {
+  it('frees its place if the connection fails', async () => {
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, fail } = begin({ enter: async () => left });
     start();

@@ -125,7 +125,7 @@ function resolve(target: string, path: string): string {
   return posix.join(posix.dirname(path), target);
 }
 
-// A file outside of src keeps its whole path, so that only the row of the simulator fits it.
+// Only the row of the simulator fits a path outside of src.
 function toPlace(path: string): string {
   return path.replace(/^src\//, '').replace(/\.ts$/, '');
 }

@@ -28,7 +28,7 @@ describe('collectors/execution-mode', () => {
     expect(await scrape({ apiVersion, answers: { [STATUS]: answer } })).toEqual({ outcome: 'success', text });
   });
 
-  it('reads the neutral dialect too', async () => {
+  it('also reads the dialect `service`', async () => {
     const answers = { [STATUS]: { body: '{"executionMode":"passive"}' } };
     expect(await scrape({ dialect: 'service', answers })).toEqual({ outcome: 'success', text: PASSIVE });
   });

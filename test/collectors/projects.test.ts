@@ -43,7 +43,7 @@ describe('collectors/projects', () => {
         automation_projects{server="prod"} 1`);
   });
 
-  it('reads the neutral dialect too', async () => {
+  it('also reads the dialect `service`', async () => {
     const body = '[{"url":"u","name":"pay","description":"","label":"Payments"}]';
     expect(await scrape({ body }, { dialect: 'service' })).toEqual(shown`
         # TYPE automation_project_info gauge

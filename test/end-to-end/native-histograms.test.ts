@@ -142,7 +142,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
     expect(Math.abs(found / truth - 1)).toBeLessThan(0.05);
   });
 
-  it('answer each query of dashboards and rules like classic histograms', async () => {
+  it('give dashboards and rules the same answers as classic histograms', async () => {
     const classic = await startPrometheus({ prometheus, target, job: 'demo' });
     onTestFinished(classic.stop);
     const grow = async (runs: number): Promise<void> => {

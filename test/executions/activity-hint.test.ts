@@ -156,7 +156,7 @@ const minuteMs = 60_000;
 
 type Given = {
   readonly total?: number;
-  /** The number of unknown executions from before the search; all by default. */
+  /** How many unknown executions started before the search; all by default. */
   readonly before?: number;
   readonly known?: number;
   readonly refused?: ErrorKind;

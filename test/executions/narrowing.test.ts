@@ -35,7 +35,7 @@ describe('executions/narrowing', () => {
     expect(await createScene({ ends: {} }).find()).toEqual([]);
   });
 
-  it('requests no totals if reading the projects costs no more', async () => {
+  it('requests no totals if reading the projects is as cheap', async () => {
     const { find, asked } = createScene({ ends: { p3: 1 }, jobsOfEach: 20 });
     expect(await find()).toEqual([]);
     expect(asked).toEqual([]);

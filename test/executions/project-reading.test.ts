@@ -70,7 +70,7 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toHaveLength(20);
   });
 
-  it('has progress up to its oldest backlog window', async () => {
+  it('reports progress up to the oldest backlog window', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(9000), asked) });
     await scene.read('live');
     const reached: number[] = [];

@@ -88,7 +88,7 @@ describe('executions/server-clock', () => {
     expect(await read(10_300_000)).toBe(10_300_000);
   });
 
-  it('accepts a forward step of an absence only after five minutes', async () => {
+  it('accepts a clock step during an absence only after five minutes', async () => {
     const { read, pass, doubted } = createScene(refuse, { skewMs: 0, listedAtMs: 1_000_000 });
     expect(await read(10_000_000)).toBe(1_000_000);
     expect(doubted()).toBe(10_001_000);

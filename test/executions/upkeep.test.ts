@@ -39,7 +39,7 @@ describe('executions/rebucket', () => {
     });
   });
 
-  it('notices changed bounds of the same number', () => {
+  it('notices that a bound has changed', () => {
     expect(rebucket([durations], { ...facts, buckets: [1, 10] }, [1, 20])?.cells).toEqual([
       { ...durations, buckets: [0, 0, 7] },
     ]);

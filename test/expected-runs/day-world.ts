@@ -5,7 +5,7 @@ export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const marginMs = 10 * minuteMs;
 
-/** A span of time without its end. */
+/** A time span; its end is not included. */
 export type Span = { readonly fromMs: number; readonly untilMs: number };
 
 /** A job. The member of a job dates its schedule and runs; the first member dates everything else. */

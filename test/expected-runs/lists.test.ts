@@ -44,7 +44,7 @@ describe('expected-runs/lists', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="other"} 0']);
   });
 
-  it('continues to expect the runs of a project that cannot be read for some minutes', async () => {
+  it('still expects runs while a project cannot be read for some minutes', async () => {
     const { control, minutes, requests, shown, token } = createHourly();
     control.createProject('other');
     await minutes(57);

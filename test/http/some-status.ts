@@ -69,7 +69,7 @@ export function ended(given: Partial<EndedStatus> = {}): EndedStatus {
   return { id: 4710, project: 'pay', job: 'nightly/settle', ending: 'succeeded', ...times, ...given };
 }
 
-/** The given executions, which were read a moment ago. */
+/** The given executions, read a moment ago. */
 export function executions(given: Partial<ExecutionsOfServer> = {}): ExecutionsOfServer {
   const { running: runs = [], ended: over = [] } = given;
   const counts = { runningCount: runs.length, overdueCount: runs.filter(({ isOverdue }) => isOverdue).length };

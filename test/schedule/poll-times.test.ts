@@ -122,7 +122,7 @@ describe('schedule/poll-times', () => {
     ]);
   });
 
-  it('gives each entry its own second', async () => {
+  it('polls each entry in a different second', async () => {
     const { times, run, runs } = open({ entries: 3 });
     await run(100);
     expect(times.nextRunsAtMs().map((atMs) => new Date(atMs ?? 0).toISOString())).toEqual([

@@ -324,7 +324,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('p0007 p0008 p0009 p0010 p0011');
   });
 
-  it('does not repeat failing projects while other projects wait', async () => {
+  it('reads waiting projects before it repeats failing ones', async () => {
     const { pass, asked, shown, faults } = setScene(numbered(9));
     for (const name of numbered(7)) faults.set(name, broken);
 

@@ -59,7 +59,7 @@ export async function startCutProxy(target: number | (() => number)) {
     cutAfter: (text: string) => {
       fatal = text;
     },
-    /** Cuts every connection and refuses new ones until it is repaired. */
+    /** Cuts every connection, and refuses new connections until the repair. */
     cut: () => {
       isCut = true;
       cutAll();

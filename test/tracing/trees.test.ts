@@ -295,7 +295,7 @@ RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
 `);
   });
 
-  it('shows no nodes with the detail steps', () => {
+  it('shows no nodes if the detail is `steps`', () => {
     expect(tree('failed-node', { detail: 'steps' })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed: first failure NonZeroResultCode
   Build (1) 0..5000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below

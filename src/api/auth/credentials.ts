@@ -20,7 +20,7 @@ export type Credentials = {
   ) => Promise<AuthHeaders>;
   /** Call when these credentials were refused. Resolves to true if there are new credentials to try. */
   readonly renew: (refused: number) => Promise<boolean>;
-  /** Reads the secret again, even if it was not refused. Resolves to true for a new secret. Rejects an unusable one. */
+  /** Reads the secret again, even if it was not refused. Resolves to true for a new secret. Rejects an unusable secret. */
   readonly refresh: () => Promise<boolean>;
   /** Call with each response and the generation of its request, because the cookie of a session may change. */
   readonly noteAnswer?: (answer: TransportAnswer, generation: number) => void;

@@ -8,7 +8,7 @@ export type Kind = 'plain' | 'duration' | 'secret';
 export type ValueType<T, K extends Kind = Kind> = {
   /** The setting name of a duration ends in `Ms`; that of a secret loses `_file`. */
   readonly kind: K;
-  /** Decodes the YAML value, and encodes a value. The JSON Schema is made from its input type. */
+  /** Decodes and encodes a YAML value. The JSON Schema is made from the input type. */
   readonly schema: z.ZodType<T>;
   readonly examples: readonly string[];
   /** The placeholder in the help; undefined for a switch. */

@@ -70,8 +70,8 @@ export function toNewProject(project: string, countedFromMs: number): ProjectSta
 export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: number): ProjectState {
   const { hold, heldSinceMs: _since, ...rest } = state;
   const limitMs = nowMs - catchUpLimitMs;
-  // A backlog stays, because it was within the limit when it was created. After a clock was set back, read times may be before
-  // the beginning of counting.
+  // A backlog is kept, because its creation respected the limit. After a clock was set back, read times may be before the
+  // beginning of counting.
   if (Math.max(readThroughMs(state), state.countedFromMs) >= limitMs) return rest;
   const beginMs = rest.scannedThroughMs;
   const skips = [...(rest.skips ?? []), { beginMs, endMs: limitMs - 1, reason: hold ?? 'outage' }];
@@ -102,8 +102,8 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
 
 /**
  * Changes a state after the clock was set back by a known amount while the exporter was not running. Read times in the future
- * prove that the clock was set back. Without earlier runs, a mistake has no effect. Without proof, counting does not begin
- * earlier: perhaps the exporter's clock was set.
+ * prove that the clock was set back. A mistake about the clock has no effect without earlier runs. Without proof, counting does
+ * not begin earlier: perhaps the exporter's clock was set.
  */
 export function rewindAbsent(
   state: ProjectState,

@@ -16,7 +16,7 @@ export type ReadResult = {
   readonly isDenied: boolean;
   /** True if the server counts rows and shows none. */
   readonly isUnshown: boolean;
-  /** True if a probe showed that the whole window can be read. */
+  /** True if a request showed that the whole window can be read. */
   readonly isInSight: boolean;
   /** True if the overlap has too many rows for one round. */
   readonly isCut: boolean;

@@ -78,7 +78,7 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
   reckon();
   return {
     leftOut,
-    /** Returns the number of series that a scrape lacks because slots are missing. */
+    /** Returns the number of series that are absent for lack of slots. */
     missing: (): number => slots.refused().jobs * seriesOfJob(rules) + slots.refused().nodes,
     /** Plans the number of slots again. If there are too many jobs, jobs with the oldest last run lose their slots. */
     fit: async (): Promise<void> => {

@@ -104,7 +104,7 @@ function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agr
   // A time that is due now may be over by another clock, so only an additional time counts as a difference.
   if (before.untilMs >= answer.untilMs && before.untilMs > fromMs)
     return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
-  // After a long absence, the responses do not overlap, so only regular distances are compared.
+  // Responses after a long absence do not overlap, so only regular distances are compared.
   const distanceMs = toEvenDistance(before.timesMs);
   const [first] = answer.timesMs;
   const last = before.timesMs.at(-1);

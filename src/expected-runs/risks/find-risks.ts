@@ -262,7 +262,7 @@ function byTime(one: TroubleAhead, other: TroubleAhead): number {
   return one.firstMs - other.firstMs || rank(one) - rank(other);
 }
 
-/** Counts runs by reason. A reason that cannot be known has no number instead of 0. */
+/** Counts runs by reason. Unknown reasons are absent. */
 function countByReason(
   met: ReadonlyMap<RiskReason, number>,
   { sources, areThreadsKnown, surroundings }: RisksInput,

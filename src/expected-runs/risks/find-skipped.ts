@@ -51,7 +51,7 @@ export type Skipped = {
   readonly missed: number;
   /** The number of missed runs without a later success. */
   readonly left: number;
-  /** Since when jobs have been watched; earlier missed runs are unknown. Undefined without watched jobs. */
+  /** When the watch of jobs began; earlier missed runs are unknown. Undefined without watched jobs. */
   readonly watchedMs: number | undefined;
   /** The undecided times in the interval. */
   readonly undecided: number;

@@ -19,7 +19,7 @@ export type PageTurns = {
 
 type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** Resolves in a turn of the event loop that no other page uses. */
+  /** Waits for a turn of the event loop without other pages. */
   readonly nextTurn: () => Promise<void>;
   /** Returns the number of reloads. When this value changes, shared results are made again. */
   readonly reloads?: () => number;
@@ -103,7 +103,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
   return { gate, begin, share, shareByName };
 }
 
-/** Makes each result at once, separately for each request. */
+/** Makes a new result for each request, without waiting. */
 export const unsharedTurns: Omit<PageTurns, 'gate'> = {
   begin: () => noPause,
   share: (make) => () => make(noPause),

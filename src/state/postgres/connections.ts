@@ -274,7 +274,7 @@ function limitAnswers<Client extends ClientBase>(client: Client): Client {
   };
   const watch = (): void => void connection.stream.on('data', ({ length }: Buffer) => add(length));
   watch();
-  // The connection has a new stream after this event.
+  // TLS gives the connection a new stream.
   connection.on('sslconnect', watch);
   connection.on('message', () => add(bytesOfMessage));
   return client;

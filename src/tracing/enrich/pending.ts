@@ -26,7 +26,7 @@ export function toForgetting(pending: PendingTrace): LedgerDocument {
 }
 
 export function readPending(documents: readonly LedgerDocument[]): PendingTrace[] {
-  // This cast is safe: only the function above writes these documents.
+  // The cast is safe, because no other code writes such documents.
   return documents.flatMap(({ kind: found, body = '' }) => (found === kind ? [JSON.parse(body) as PendingTrace] : []));
 }
 

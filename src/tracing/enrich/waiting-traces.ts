@@ -29,7 +29,7 @@ export type WaitingTraces = {
   readonly hasNew: () => boolean;
   /** Reports whether a trace has waited too long for its steps, or in a queue that is too long. */
   readonly isLate: (pending: PendingTrace) => boolean;
-  /** Reports whether an unfinished state must be used now instead of waiting longer. */
+  /** Reports whether the trace must be sent now, even with an unfinished state. */
   readonly isLastTry: (entry: Waiting) => boolean;
   readonly isDue: (entry: Waiting) => boolean;
   /** Returns the execution as it was just listed; undefined later. */

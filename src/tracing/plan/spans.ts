@@ -27,7 +27,7 @@ export function* toSpans(root: Timed, frame: SpanFrame): Pieces<readonly Span[]>
   const taken = new Set<string>();
   const namespace = frame.settings.namespace;
   const execution = String(frame.source.execution.id);
-  // A loop is faster than a generator for each span.
+  // A loop is faster than generators.
   const waiting: Unplaced[] = [{ timed: root, parentId: frame.rootParentId }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (isPieceOver()) yield;

@@ -9,7 +9,7 @@ export type StepNames = {
 type States = readonly StepState[];
 type Steps = readonly WorkflowStep[];
 
-/** Names steps by a workflow that may have been edited after the run. Each level is used only if this level matches. */
+/** Names steps by a workflow that may have been edited after the run. Only levels that match the run are used. */
 export function toStepNames(workflow: Steps | undefined, states: States): StepNames {
   return workflow === undefined ? noNames : namesOfLevel(workflow, states, listExpanded(workflow));
 }

@@ -62,13 +62,13 @@ export function startWatched(hear: (word: Word) => void) {
   }
 
   return {
-    /** Waits for one of these words; undefined at the end of the process, or after the limit. */
+    /** Waits for a given word; undefined at the end of the process, or after the limit. */
     hearNext: (until: readonly Word['says'][], limitMs: number) => {
       const limit = setTimeout(() => settle(undefined), limitMs);
       return waitFor(until).finally(() => clearTimeout(limit));
     },
     ready: waitFor(['ready']),
-    /** Sends an order, and waits for one of these words; `hear` gets all earlier words. */
+    /** Sends an order, and waits for a given word; `hear` gets all earlier words. */
     order: (order: Order, until: readonly Word['says'][]) => {
       const word = waitFor(until);
       child.stdin.write(`${JSON.stringify(order)}\n`);

@@ -4,7 +4,7 @@ export type ReadTrace = {
   readonly runId: string;
   readonly rootStartMs: number;
   readonly spans: number;
-  /** Why the trace is degraded; undefined if it is complete. */
+  /** The reason of a degraded trace; undefined if it is complete. */
   readonly degraded: string | undefined;
   readonly bytes: Buffer;
 };

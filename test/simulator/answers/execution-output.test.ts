@@ -15,7 +15,7 @@ describe('simulator/answers/execution-output', () => {
     expect(missing.json).toMatchObject({ error: 'No output is available', empty: true, offset: '0', completed: true });
   });
 
-  it('has its own error bodies', async () => {
+  it('reports errors in the format of the output', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'half', policy: { hiddenJobs: [settleId] } });
     const denied = await ask(simulator, 'api/47/execution/1/output', { headers: { 'X-Rundeck-Auth-Token': 'half' } });

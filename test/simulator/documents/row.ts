@@ -55,7 +55,7 @@ export function testRows(rows: readonly Row[]): void {
   }
 }
 
-/** Values that depend on seeds, so no document lists them. */
+/** Values that depend on seeds. */
 export const anyNumber: unknown = expect.any(Number);
 export const anyText: unknown = expect.any(String);
 export const anyUuid: unknown = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

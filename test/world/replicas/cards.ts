@@ -23,7 +23,7 @@ export type ReplicaCard = {
   readonly card: (typeof cardNames)[number];
   readonly atMs: number;
   readonly forMs: number;
-  /** The daemon that the card affects: the owner, or one by its number. */
+  /** The daemon that the card affects: the owner, or the daemon with a number. */
   readonly whom: number | 'owner';
 };
 

@@ -14,7 +14,7 @@ export type Failure = {
   /** The end of an earlier failure of the same kind since the success. Later changes are not the cause of the failure. */
   readonly failingMs?: number | undefined;
   readonly failedNodes: readonly string[];
-  /** The keys in its definition and its nodes; undefined if they were not read. */
+  /** The keys of the definition and nodes; undefined if not read. */
   readonly keys: ReadonlySet<string> | undefined;
   /** The paths of the jobs that the job runs as steps. */
   readonly children: ReadonlySet<string>;
