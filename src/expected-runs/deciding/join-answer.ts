@@ -54,9 +54,10 @@ export function joinAnswer(
   const isNextOnly = told.timesMs.length === 1 && told.timesMs[0] === told.untilMs;
   const confirmedMs = isLonger && isNextOnly ? before.confirmedMs : sureSinceMs;
   const beyond = isLonger ? before.timesMs.filter((time) => time > untilMs) : [];
-  const timesMs = [...new Set([...kept, ...coming, ...beyond])].sort((one, other) => one - other);
+  const left = new Set([...kept, ...coming, ...beyond]);
+  const timesMs = [...left].sort((one, other) => one - other);
   const gap = joinGap(before, askedAtMs);
-  const withdrawnMs = agreement === 'edited' ? past.filter((time) => time > sureMs && !timesMs.includes(time)) : [];
+  const withdrawnMs = past.filter((time) => !left.has(time));
   const [firstMs = before.withdrawnMs ?? Number.NEGATIVE_INFINITY] = withdrawnMs;
   const own = agreement === 'unknown' ? { afterMs: sureMs, throughMs: askedAtMs } : undefined;
   const unsure = joinUnsure(before.unsure, own, decidedMs);

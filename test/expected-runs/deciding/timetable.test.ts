@@ -8,6 +8,7 @@ import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/note
 import {
   type Answer,
   isTimedUntil,
+  minSlackMs,
   timesWithin,
   toMostPerHour,
 } from '../../../src/expected-runs/deciding/timetable.ts';
@@ -137,6 +138,18 @@ describe('expected-runs/deciding/timetable', () => {
     const isNext = (seconds: number) =>
       joinAnswer({ ...before, untilMs: 215_000 }, answer(180, seconds, [seconds * 1000]), join);
     expect([isNext(220), isNext(225)].map(({ agreement }) => agreement)).toEqual(['same', 'unknown']);
+  });
+
+  it('confirms known times by a list, up to the difference of the clocks, but not by the next time alone', () => {
+    const before = joinAnswer(undefined, answer(0, 1000, tens(10, 99)), join).timetable;
+    const after = (untilSeconds: number, count: number, isAfterEdit = false) => {
+      const told = { ...answer(495, untilSeconds, tens(500, count)), isAfterEdit };
+      return joinAnswer(before, told, { decidedMs: 0, doubtMs: 2000 }).timetable;
+    };
+    const sureMs = 495_000 - minSlackMs - 2000;
+    const confirmed = [after(500, 1), after(509, 1), after(600, 10)].map(({ confirmedMs }) => confirmedMs);
+    expect(confirmed).toEqual([before.confirmedMs, sureMs, sureMs]);
+    expect([after(600, 10).untilMs, after(600, 10, true).untilMs]).toEqual([1_000_000, 598_000]);
   });
 
   it('treats times after a long absence as the same schedule only if all their distances fit', () => {
