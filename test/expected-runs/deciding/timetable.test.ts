@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findBlockers } from '../../../src/expected-runs/deciding/blockers.ts';
 import { decide, toStartWindow } from '../../../src/expected-runs/deciding/decide.ts';
 import { closeGap, fillGap, judgeGap } from '../../../src/expected-runs/deciding/gap.ts';
-import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
+import { joinAnswer, joinGap, joinUnsure } from '../../../src/expected-runs/deciding/join-answer.ts';
 import { findLongGone, planListed } from '../../../src/expected-runs/deciding/listed-jobs.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
 import {
@@ -172,6 +172,28 @@ describe('expected-runs/deciding/timetable', () => {
     const { timetable } = joinAnswer(before, answer(130, 9000, [900_000]), { ...join, decidedMs: 60_000 });
     expect(timetable.timesMs).toEqual([60_000, 900_000]);
     expect(toStartWindow(timetable, 0, 600_000).throughMs).toBe(89_999);
+    const withdrawnAfter = (decidedMs: number) =>
+      joinAnswer(timetable, answer(140, 9000, [900_000]), { ...join, decidedMs }).timetable.withdrawnMs;
+    expect([60_000, 120_000].map(withdrawnAfter)).toEqual([120_000, undefined]);
+  });
+
+  it('keeps an open gap, up to the last response before which no times were known', () => {
+    const { timetable } = joinAnswer(undefined, answer(0, 600, tens(10, 60)), join);
+    const gap = { afterMs: 0, throughMs: 100, askedAtMs: 0, likely: [{ firstMs: 5, count: 2 }] };
+    expect(joinGap({ ...timetable, gap }, 600_000)).toEqual(gap);
+    expect(joinGap({ ...timetable, gap }, 620_000)).toMatchObject({ ...gap, throughMs: 620_000, likely: [{}, {}] });
+  });
+
+  it('joins two spans whose times are unsure, until the first is decided', () => {
+    const [first, later] = [
+      { afterMs: 10, throughMs: 20 },
+      { afterMs: 30, throughMs: 40 },
+    ];
+    expect([19, 20].map((decidedMs) => joinUnsure(first, later, decidedMs))).toEqual([
+      { afterMs: 10, throughMs: 40 },
+      later,
+    ]);
+    expect([19, 20].map((decidedMs) => joinUnsure(first, undefined, decidedMs))).toEqual([first, undefined]);
   });
 });
 
