@@ -7,7 +7,7 @@ export type Result = {
   readonly outcome: 'noticed' | 'survived' | 'refused' | 'lost';
   /** The test that noticed the mutant, or the reason why it was not measured. */
   readonly by?: string;
-  /** A hash of the file, and for survivors also of the tests. */
+  /** A hash of the file; for survivors, a hash of the file and the tests. */
   readonly against: string;
 };
 

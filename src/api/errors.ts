@@ -77,7 +77,7 @@ export function isUnknownStar(error: unknown, release = ''): boolean {
   return status === 500 && /^(3\.(2|3\.0)\b|$)/.test(release);
 }
 
-/** Reports whether any other request would fail too: no response, or the server or a proxy rejects every request. */
+/** Reports whether all other requests would fail too, because the server or a proxy rejects them or does not respond. */
 export function isOfWholeServer({ kind, details }: ApiError): boolean {
   const { status, isOfService, unsent } = details;
   if (kind === 'rejected' || kind === 'too_large') return false;

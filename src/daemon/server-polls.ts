@@ -216,7 +216,7 @@ function createServerExecutions(
   });
   return {
     ...executions,
-    // The recorders are opened first, so that they miss no counted run.
+    // Recorders must be open before runs are counted.
     read: async (signal) => {
       for (const recorder of recorders) await recorder?.open();
       return executions.read(signal);

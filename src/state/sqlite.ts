@@ -73,7 +73,7 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
   };
 }
 
-/** Manages the file of an open state. If the file is written to its path again, the stores continue with the new file. */
+/** Manages the file of an open state. If the file is replaced, the stores continue with the new file. */
 function keepFile(
   opened: OpenedFile,
   { onDamage = ignore, onMoved = ignore, onBroken = ignore }: Partial<StateRules>,

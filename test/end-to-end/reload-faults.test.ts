@@ -11,7 +11,7 @@ async function start(): Promise<Simulator> {
 }
 
 describe('end-to-end, a reload whose old parts do not end in time', () => {
-  it('continues with the new parts', async () => {
+  it('uses the new configuration', async () => {
     const { url } = await start();
     const yaml = (every: string) =>
       `servers: [{ name: prod, url: '${url}', token_file: TOKEN }]\ncollectors: { execution-mode: { every: ${every} } }\n`;

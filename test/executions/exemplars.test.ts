@@ -16,7 +16,7 @@ describe('executions/exemplars', () => {
   });
 
   it.each(['failed', 'timedout', 'other'] as const)(
-    'uses the newest run of a bucket as its exemplar if the runs are %s',
+    'uses the newest run of a bucket as exemplar for status %s',
     (status) => {
       expect(show([ended(1, 9, { status }), ended(2, 3, { status })], cellOf(status))).toEqual(['-', 't2 3', '-']);
     },

@@ -51,7 +51,7 @@ export function judgeDay(day: Day, { verdicts, asked }: WatchedDay): DayReport {
 type About = {
   readonly day: Day;
   readonly job: DayJob;
-  /** The span whose times may belong to the old or to the new schedule. */
+  /** The span in which the old or the new schedule may apply. */
   readonly unsure: Span | undefined;
   /** The spans whose times no answer contains. */
   readonly blind: readonly Span[];

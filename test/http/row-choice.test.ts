@@ -49,7 +49,7 @@ describe('http/row-choice', () => {
     expect(left).toEqual({ skipped: 6, failed: 0 });
   });
 
-  it('counts failed rows that are omitted', () => {
+  it('reports the number of omitted failed rows', () => {
     const { text, left } = choose(tree, { first: 1, failed: 1 });
     expect(text).toBe(`!run
 ... 3, 0 failed

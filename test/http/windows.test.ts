@@ -123,7 +123,7 @@ describe('http/windows', () => {
     expect(since).toBe('2026-11-22T17:00:00.000Z');
   });
 
-  it('does not report the end of runs after the last response', () => {
+  it('reports no ends of runs after the last response of the server', () => {
     const lost = { server: 'prod', state: 'down', sinceMs: nowMs - hourMs, nowMs } as const;
     const wish = { forMs: hourMs, withinMs: hourMs, count: 1 };
     expect(toWindows('prod', wish, { found, silence: lost }).sentence).toBe('When last seen: 2 runs in progress.');

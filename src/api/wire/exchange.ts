@@ -18,7 +18,7 @@ export type Limits = {
   /** The time limit, from the wait for a connection to the last byte of the response. */
   readonly limitMs: number;
   readonly maxWireBytes: number;
-  /** True to return the start of a response that is too large, instead of failing. */
+  /** True if the start of a response that is too large is enough. */
   readonly cutsAnswers?: boolean;
   /** A larger response waits for a place. */
   readonly largeBytes?: number;

@@ -66,7 +66,7 @@ export function listWebFileLeaves(): readonly Leaf[] {
   return listFileLeaves(webFileOptions);
 }
 
-/** Returns the variable for the secret itself. Another variable is for the path of its file. */
+/** Returns the variable for the secret itself, not for the path of a file. */
 export function toSecretVariable({ environment, option }: Leaf): string | undefined {
   return option.type.kind === 'secret' ? environment?.replace(/_FILE$/, '') : undefined;
 }

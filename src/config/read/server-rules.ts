@@ -22,7 +22,7 @@ export type TlsRules = {
     | undefined;
 };
 
-/** Complains about options of a server that contradict or need each other, and about unusable files. Reads the files of `tls`. */
+/** Reports contradictory or missing options of a server, and unusable files. Reads the files of `tls`. */
 export async function checkServer(server: ResolvedServer, rules: TlsRules, complaints: Complaints): Promise<TlsTexts> {
   checkAuthentication(server, complaints);
   checkAddress(server, complaints);

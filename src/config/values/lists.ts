@@ -11,7 +11,7 @@ export const textList: ValueType<readonly string[], 'plain'> = plain(
   { placeholder: 'NAME,…', fromText: (text) => text.split(',') },
 );
 
-/** Names of labels. The family decides which labels are valid. */
+/** Names of labels. Each family has its own valid labels. */
 export const labelNames: ValueType<readonly string[], 'plain'> = plain(
   z.array(z.string(aText), takes('a list of labels', 'for example [job_group]')),
 );

@@ -9,7 +9,7 @@ export const pemText = parsedText(
   { takes: 'a text in PEM' },
 );
 
-/** The response headers that can be set. Some headers can be set only to these values. */
+/** The response headers that can be set. Some headers have only a few possible values. */
 const headerValues: ReadonlyMap<string, readonly string[]> = new Map([
   ['Content-Security-Policy', []],
   ['Strict-Transport-Security', []],

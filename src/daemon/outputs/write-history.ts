@@ -20,7 +20,7 @@ export type Span = { readonly sinceMs: number; readonly untilMs: number };
 type HistoryWish = {
   readonly server: ServerConfig;
   readonly config: Config;
-  /** The configured span. An interrupted run for the same file continues with the span that it began with. */
+  /** The configured span. A resumed run for the same file keeps its first span. */
   readonly span: Span;
   /** The labels that scrapes will add. */
   readonly labels: readonly LabelPair[];

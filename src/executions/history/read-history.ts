@@ -22,7 +22,7 @@ type HistoryOptions = {
   readonly ledger: Ledger;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'isWantedJob'>;
   readonly clock: Pick<Clock, 'now' | 'ticks'>;
-  /** Called when the number of executions to read is known. */
+  /** Called with the number of executions to read. */
   readonly onTotal: (executions: number) => void;
   readonly onRead: (executions: number) => void;
 };

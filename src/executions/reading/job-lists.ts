@@ -61,7 +61,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   }
 
   return {
-    /** Call before another poll reads the jobs of a project, and pass the list to the returned function. */
+    /** Call before a poll reads the jobs of a project. The returned function takes the list. */
     begin,
     /** Returns the ids of the jobs of a project; undefined if the list was not read, or is long. */
     idsOf: ids.of,

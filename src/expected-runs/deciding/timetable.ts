@@ -83,7 +83,10 @@ export const minSlackMs = 30_000;
 const minListedMs = 300_000;
 const mostLikelyMs = 14 * 24 * hourMs;
 
-/** Returns the time of the next request: after half of the known future, all known times or six hours, whichever is first. */
+/**
+ * Returns the time of the next request: after half of the known future, after six hours, or after the last known time, whichever
+ * is first.
+ */
 export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable): number {
   if (source === 'next-run') return untilMs + 1;
   const lastMs = timesMs.at(-1) ?? askedAtMs;

@@ -184,7 +184,7 @@ export function isOff({ off }: Pick<WatchedJob, 'off'>): boolean {
   return off.some(({ untilMs }) => untilMs === undefined);
 }
 
-/** Reports whether a switch of a job was turned. Periods that are over are ignored. */
+/** Reports whether a job was switched on or off. Periods that are over are ignored. */
 export function isSwitched(before: Pick<WatchedJob, 'off'>, after: Pick<WatchedJob, 'off'>): boolean {
   const toOpen = ({ off }: Pick<WatchedJob, 'off'>): string =>
     off.flatMap(({ what, untilMs }) => (untilMs === undefined ? [what] : [])).join(' ');

@@ -79,7 +79,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
       // This cast is safe: `serialize` got a plan.
       const plan = deserialize(kept.bytes) as Plan;
       if (plan.attempts.previous !== undefined || repeated === undefined) return plan;
-      // If ids have started again, the id may belong to another run. Only a retry has a previous attempt.
+      // After a restart of ids, the id may belong to another run. Only a retry has a previous attempt.
       if (plan.attempts.retry === undefined) return plan;
       return { ...plan, attempts: { ...plan.attempts, previous: repeated } };
     },
