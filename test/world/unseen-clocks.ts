@@ -10,7 +10,8 @@ export function isOfUnseenStep({ truth, plan }: Truth, { end }: Execution): bool
   const brokenMs = plan.cards.flatMap(({ card, forMs }) => (card === 'broken system info' ? [forMs] : []));
   const untoldMs = isTold ? 0 : toldEveryMs + Math.max(0, ...brokenMs);
   const unseenMs = untoldMs + plan.executionsEveryMs + plan.timeoutMs;
-  const away = truth.troubles.filter(({ what }) => what === 'daemon' || what === 'down');
+  // On a full disk, the daemon cannot store what a response shows.
+  const away = truth.troubles.filter(({ what }) => what === 'daemon' || what === 'down' || what === 'disk');
   const toAwayMs = (step: Span): number => away.reduce((ms, each) => ms + toCommonMs(step, each), 0);
   return truth.troubles.some(
     (step) =>
