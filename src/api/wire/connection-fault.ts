@@ -10,6 +10,8 @@ export type Peer = {
   readonly certOption: string;
   /** The option for the expected name; absent if the name cannot be configured. */
   readonly serverNameOption?: string;
+  /** What it may speak if it does not speak HTTP; https if absent. */
+  readonly otherwise?: string;
 };
 
 /** Explains why an exchange got no response: an error of a name, a socket, a TLS handshake or the format of the response. */
@@ -72,7 +74,7 @@ const faults: readonly Row[] = [
   {
     codes: /^(HTTPParserError|HPE_INVALID_CONSTANT)$/,
     kind: 'network',
-    says: ({ name }) => `the ${name} does not speak HTTP; does it speak https?`,
+    says: ({ name, otherwise = 'https' }) => `the ${name} does not speak HTTP; does it speak ${otherwise}?`,
   },
   {
     codes: /CERT|^ERR_TLS|^ERR_SSL|SIGNATURE|^EPROTO$|HOSTNAME_MISMATCH|^UND_ERR_PRX_TLS/,

@@ -64,6 +64,7 @@ const traceBackend: Peer = {
   name: 'trace backend',
   caOption: 'OTEL_EXPORTER_OTLP_CERTIFICATE',
   certOption: 'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
+  otherwise: 'gRPC, as on port 4317, or https',
 };
 
 const fileFaults: readonly { codes: RegExp; says: string }[] = [

@@ -127,7 +127,11 @@ describe('tracing/deliver/post', () => {
     onTestFinished(() => void server.close());
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : 0;
-    expect(await faultOf(send(`http://127.0.0.1:${port}/`))).toMatchObject({ kind: 'network' });
+    const says = 'the trace backend does not speak HTTP; does it speak gRPC, as on port 4317, or https?';
+    expect(await faultOf(send(`http://127.0.0.1:${port}/`))).toEqual({
+      kind: 'network',
+      message: `127.0.0.1:${port}: ${says} (HTTPParserError)`,
+    });
   });
 
   it('ends its request when it is stopped', async () => {
