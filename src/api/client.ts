@@ -191,7 +191,7 @@ function unaskable({ name }: Endpoint<unknown>): ApiError {
 }
 
 function unmet({ name }: Endpoint<unknown>): ApiError {
-  return notAsked(name, 'timeout', 'the first contact with the server has not finished');
+  return notAsked(name, 'timeout', 'the server has not answered its first request yet');
 }
 
 function tooOld(endpoint: Endpoint<unknown>, since: number, apiVersion: number): ApiError {

@@ -71,7 +71,7 @@ describe('api/contact', () => {
 
     await expect(hurried).rejects.toMatchObject({
       kind: 'timeout',
-      message: 'GET execution-mode: not asked, the first contact with the server has not finished',
+      message: 'GET execution-mode: not asked, the server has not answered its first request yet',
       details: { unsent: true },
     });
     replies[0]?.();
