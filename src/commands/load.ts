@@ -5,6 +5,7 @@ import { collectors } from '../daemon/catalogue/collectors.ts';
 import { setTimeZone } from '../domain/ages.ts';
 import { formatComplaint } from '../domain/complaint.ts';
 import { checkInterval } from '../domain/interval.ts';
+import { describePath } from '../domain/read-error.ts';
 import type { CommandContext } from './command.ts';
 import { listFamilies, listTakenLabels } from './reserved-labels.ts';
 
@@ -22,7 +23,7 @@ export async function loadOrComplain(
     loadConfig({
       arguments: context.arguments,
       env: { ...context.env, ...extraEnv },
-      readFile: (path) => readFile(path, 'utf8'),
+      readFile: (path) => readPatiently(path, context.complain),
       collectors,
       families: listFamilies(),
       takenLabels: listTakenLabels(),
@@ -38,3 +39,19 @@ export async function loadOrComplain(
   context.complain(`${loaded.complaints.map(formatComplaint).join('\n')}\n`);
   return undefined;
 }
+
+/** Reads a file, and reports if that takes long: a pipe without a writer or a file system that is away never answers. */
+async function readPatiently(path: string, complain: CommandContext['complain']): Promise<string> {
+  const says = 'is it a pipe, or on a file system that is away?';
+  const late = setTimeout(
+    () => complain(`${describePath(path)} is still being read after ${lateMs / 1000} s: ${says}\n`),
+    lateMs,
+  );
+  try {
+    return await readFile(path, 'utf8');
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+const lateMs = 5000;

@@ -164,6 +164,7 @@ describe.concurrent('commands/run-app', () => {
       expect(readFileSync(`/proc/${daemon.pid}/status`, 'utf8')).toMatch(/SigCgt:\t.*[13579bdf]$/m);
     });
     daemon.kill('SIGHUP');
+    await daemon.waitFor(/config\.yaml" is still being read after 5 s: /);
     writeFileSync(next, '');
     renameSync(next, file);
     closeSync(pipe);
