@@ -30,22 +30,25 @@ describe('expected-runs, of a cluster behind one address', () => {
     expect([day, ahead()?.threads]).toEqual([{ most: 3, exceededMs: nowMs + 60_000 }, 2]);
   });
 
-  it('counts a run in progress for the member that owns its job', async () => {
-    const crowdsWith = async (running: string) => {
-      const { plan, ahead } = outlookOf({ a: 'one', b: 'one', c: 'two' }, running, 90_000);
+  it('counts a run in progress, but not one that waits, for the member that owns its job', async () => {
+    const crowdsWith = async (running: string, status: Status = 'running') => {
+      const { plan, ahead } = outlookOf({ a: 'one', b: 'one', c: 'two' }, running, { endsInMs: 90_000, status });
       await plan(noPause);
       return ahead()?.crowds.map(({ ownerUuid }) => ownerUuid);
     };
     // Each member has two threads; `one` needs both for two starts during the run in progress.
     expect([await crowdsWith('c'), await crowdsWith('d')]).toEqual([[], ['one']]);
+    expect([await crowdsWith('d', 'scheduled'), await crowdsWith('d', 'queued')]).toEqual([[], []]);
   });
 
   it('expects an overdue run to take as long again', async () => {
-    const { windows } = outlookOf({ a: 'one' }, 'a', -600_000);
+    const { windows } = outlookOf({ a: 'one' }, 'a', { endsInMs: -600_000 });
     const { running, overdue } = await windows({ forMs: 60_000, withinMs: 60_000, count: 1 }, noPause);
     expect([running.map(({ endMs }) => endMs), overdue]).toEqual([[nowMs + 600_000], 1]);
   });
 });
+
+type Status = 'running' | 'scheduled' | 'queued';
 
 /** Jobs that start nothing, although their times are known. */
 const quiet = Object.entries({
@@ -58,13 +61,18 @@ const stopped = [
 ] as const;
 
 /** Returns the outlook of jobs that start in one minute, by owner. One run is in progress and ends at a given time. */
-function outlookOf(owners: Readonly<Record<string, string | undefined>>, running?: string, endsInMs = 0) {
+function outlookOf(
+  owners: Readonly<Record<string, string | undefined>>,
+  running?: string,
+  given: { readonly endsInMs?: number; readonly status?: Status } = {},
+) {
+  const { endsInMs = 0, status = 'running' } = given;
   const durationMs = 1000;
   const toJob = (name: string, times: readonly number[], ownerUuid?: string) =>
     [name, job(name, times, ownerUuid ? { ownerUuid } : {})] as const;
   const jobs = Object.entries(owners).map(([name, ownerUuid]) => toJob(name, [1], ownerUuid));
   const run = someRun({
-    status: 'running',
+    status,
     startedAtMs: nowMs + endsInMs - durationMs,
     job: { id: running ?? '', name: running ?? '', group: '', averageDurationMs: undefined },
   });
