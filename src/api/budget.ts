@@ -17,7 +17,7 @@ export type BudgetMemory = {
   readonly recent: { readonly atTicks: number; readonly lane: Lane }[];
   readonly started: Record<Lane, number>;
   pausedUntilTicks: number;
-  /** The status of the response that requested the pause. */
+  /** The status of the response that requested the longest pause. */
   pausedBy?: number | undefined;
 };
 
@@ -104,8 +104,8 @@ export function createBudget(options: BudgetOptions) {
     },
     /** Admits no request during a pause that the server requested. */
     pause: (forMs: number, status?: number): void => {
+      if (clock.ticks() + forMs > memory.pausedUntilTicks) memory.pausedBy = status;
       memory.pausedUntilTicks = Math.max(memory.pausedUntilTicks, clock.ticks() + forMs);
-      memory.pausedBy = status;
       admitAll();
     },
     pausedBy: () => memory.pausedBy,

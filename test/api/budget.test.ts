@@ -152,8 +152,9 @@ describe('api/budget', () => {
 
   it('admits no request during a pause that the server requested', async () => {
     const budget = create(10, 4);
-    budget.pause(30_000);
-    budget.pause(10_000);
+    budget.pause(30_000, 429);
+    budget.pause(10_000, 503);
+    expect(budget.pausedBy()).toBe(429);
     const startedTicks = clock.ticks();
     const startsMs: number[] = [];
     for (const lane of lanes) void ask(budget, lane, { note: () => startsMs.push(clock.ticks() - startedTicks) });
