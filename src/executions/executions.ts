@@ -47,10 +47,10 @@ export type Executions = {
   readonly runningReadMs: (project: string) => number | undefined;
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
   readonly factsOf: LedgerCache['factsOf'];
-  /** Returns the duration that 75 % of the runs of a job do not exceed, or their average. */
+  /** Returns the duration that 75 % of the runs of a job do not exceed; the average if durations of the job are not counted. */
   readonly durationMs: (...job: Parameters<LedgerCache['factsOf']>) => number | undefined;
   readonly averages: Averages;
-  /** Call before requesting the jobs of a project, and pass the list to the returned function. */
+  /** Call before requesting the jobs of a project, and pass the list to the result. Undefined before the first round. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
   /** Returns how many seconds the project with the largest lag is behind; 0 before the first round. */
   readonly lagSeconds: () => number;
@@ -256,7 +256,8 @@ export function createAverages({ cache, serverNowMs, clock }: Options) {
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
       const restMs = Math.max(minRestMs, jobs.size * perJobMs);
       for (const key of askedTicks.keys()) if (!jobs.has(key)) askedTicks.delete(key);
-      // Due times are spread over the interval. Frequent restarts must not prevent all reads.
+      // Due times are spread over the interval. If each job first waited an interval, frequent restarts would prevent all
+      // reads.
       for (const key of jobs.keys()) {
         if (!askedTicks.has(key)) askedTicks.set(key, begunTicks - clock.random() * restMs);
       }

@@ -139,7 +139,7 @@ type SkipsOptions = {
   readonly tell?: ((message: string) => void) | undefined;
 };
 
-/** Counts skipped executions in small steps at the end of each round. */
+/** Counts skipped executions in small steps at the end of each round, so that the count never delays new executions. */
 export function createSkips({ cache, observe, tell }: SkipsOptions) {
   const inVain = new Map<string, number>();
 

@@ -186,7 +186,7 @@ async function readSuspects(
   const suspects = await narrowing.find(within(round), {
     candidates: reads.map(({ project }) => ({ project, jobIds: found.jobLists.idsOf(project) })),
     missing,
-    // The window is short, because executions of deleted jobs would hide missing ones.
+    // The window is short, because known executions of deleted jobs would hide missing executions in a longer window.
     window: toHintWindow(found, nowMs, 2 * overlapMs),
     nowMs,
     countKnown: (projects, window) => options.ledger.countEnds(options.server, { projects: [...projects], ...window }),

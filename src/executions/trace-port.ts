@@ -14,7 +14,7 @@ export function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHoo
   };
 }
 
-/** Connects the executions of one server with their traces. */
+/** Connects the executions of one server with their traces, because neither room imports the other. */
 export function createTracePort(buckets: readonly number[]) {
   const exemplars = createExemplars(buckets);
   const failures = createFailures();

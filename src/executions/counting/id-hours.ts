@@ -1,6 +1,6 @@
 /**
- * The smallest id of the runs of an hour, and the greatest id that became known in the hour. Later runs have greater ids, except
- * imported executions, which get their ids long after their start.
+ * The smallest id of the runs that started in an hour, and the greatest id that became known in this hour. Later runs have
+ * greater ids, except imported executions, which get their ids long after their start.
  */
 export type IdHour = {
   readonly hour: number;
@@ -16,7 +16,7 @@ type Started = { readonly id: number; readonly startedAtMs: number };
 /** Compares ids with the known ids. Hours after `nowMs` come from a fast clock, and are ignored. */
 export function createIdOrder(hours: IdHours, nowMs: number) {
   const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
-  // For each hour, the greatest earlier id and the smallest later id.
+  // For each hour: the greatest id up to it, and the smallest id from it on.
   const greatest: number[] = [];
   for (const { greatestId = noGreatest } of sorted) greatest.push(Math.max(greatest.at(-1) ?? noGreatest, greatestId));
   const least = sorted.map(({ leastId = noLeast }) => leastId);
@@ -105,7 +105,7 @@ export function withIds(
 }
 
 const hourMs = 3_600_000;
-/** Hours up to two hours ahead are accepted, because a clock may be set back by an hour. */
+/** Hours up to two hours ahead are accepted: after the clock was set back by an hour, the last correct hour is in the future. */
 const stepMs = 2 * hourMs;
 const dayMs = 24 * hourMs;
 

@@ -9,8 +9,8 @@ type Labels = Pick<JobFacts, 'project' | 'group' | 'name'>;
 type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
 
 /**
- * Updates the facts of a job with one more run. Each fact comes from the newest run that has this fact, so the order of
- * calls does not matter. A future-dated run counts as ended when it was read.
+ * Updates the facts of a job with one more run. Each fact comes from the newest run that has this fact, so the order of calls
+ * does not matter. A future-dated run counts as ended when it was read, and as older than any run with a greater id.
  */
 export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefined, seenAtMs: number): JobFacts {
   const run = isAhead(read.endedAtMs, seenAtMs) ? { ...read, endedAtMs: seenAtMs } : read;
@@ -82,7 +82,7 @@ function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boo
   return id > before.lastId;
 }
 
-/** Returns the last start of a job. A run without a possible start counts only if no other run has a start. */
+/** Returns the last start of a job. A run with no start, or one after its end, counts only if no other run has a start. */
 function toLastStart({ startedAtMs, endedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
   if (before === undefined) return Math.min(startedAtMs, endedAtMs);
   const isKnown = lacksStart !== true && startedAtMs <= endedAtMs;
@@ -113,8 +113,8 @@ function toLastFailure(
 }
 
 /**
- * Counts failures after the last success, even if some become known late. A success that is older than all stored ends
- * does not reset the count.
+ * Counts failures after the last success, even if some become known late. Only the newest ends are stored, so a success that is
+ * older than all stored ends does not reset the count.
  */
 function toFailures(run: Finished, ending: Ending, before: JobFacts | undefined): Failures {
   const { consecutiveFailures = 0, failedMs = [], lastSuccessMs = -Infinity } = before ?? {};

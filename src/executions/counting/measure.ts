@@ -128,7 +128,7 @@ export function measureFailures(
     cell.count += 1;
     cell.isReleased ||= isOfGap === true;
   }
-  // The last failure of a job comes first: an older failure may have the same lines.
+  // The last failure of a job is set first: an older failure may then show that the last is not the first of its kind.
   for (const isLast of [true, false])
     for (const failure of failures) {
       const key = toJobKey(failure.project, failure.group, failure.name);

@@ -26,7 +26,7 @@ export type ReconcileInput = {
   readonly latestMs: number;
   /** The start of the current epoch. Ids of runs that started earlier are not compared. */
   readonly epochStartedAtMs: number;
-  /** Known runs that started up to this time may belong to an earlier epoch. */
+  /** Known runs that started up to this time may belong to an earlier epoch, because the clock may have been set back. */
   readonly formerThroughMs?: number | undefined;
   /** The greatest id of the previous epoch. */
   readonly formerThroughId?: number | undefined;
@@ -99,8 +99,8 @@ export function reconcile(input: ReconcileInput): Reconciled {
   }
   const since = newEpochAtMs ?? epochStartedAtMs;
   const former = (input.formerEpochs ?? Number.POSITIVE_INFINITY) + Number(newEpochAtMs !== undefined);
-  // Each epoch uses an id once. An id that every former epoch has used belongs to the current epoch. After the clock was set
-  // back, runs of former epochs may have later starts than the current epoch.
+  // Each epoch uses an id once. A run with an id that every former epoch has used belongs to the current epoch. After the clock
+  // was set back, runs of former epochs may have later starts than the current epoch.
   const isTaken = ({ id }: Finished): boolean =>
     (known.get(id) ?? []).filter((run) => toBegin(run) < since || toBegin(run) <= toFormerThroughMs(id)).length >=
     former;
@@ -122,7 +122,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   };
 }
 
-/** Returns an order of ids that includes these rows. */
+/** Returns an id order that includes these rows: perhaps no other ids are known for the time before the clock was set back. */
 function toLaterOrder({ rows, ids, oneTimeIds, latestMs, epochStartedAtMs }: ReconcileInput): IdOrder {
   const ordered = rows.filter(
     (row) => hasOrder(row, oneTimeIds) && row.startedAtMs >= epochStartedAtMs && row.startedAtMs <= latestMs,
@@ -131,7 +131,7 @@ function toLaterOrder({ rows, ids, oneTimeIds, latestMs, epochStartedAtMs }: Rec
   return createIdOrder(new Map([...ids, ...changed.map((hour) => [hour.hour, hour] as const)]), latestMs);
 }
 
-/** Returns the finished executions that may count and are not in the ledger. */
+/** Returns each finished execution that may count and is not in the ledger, once. */
 function toNew({ rows, known, countedFromMs, earlier }: ReconcileInput): Finished[] {
   const seen = new Map<number, Entry[]>();
   const isEarlier = ({ id, endedAtMs }: Finished): boolean =>
@@ -162,8 +162,8 @@ function hasOrder({ id, type, status, lacksStart }: Execution, oneTimeIds: Reado
 }
 
 /**
- * Returns the runs of the previous epoch, which started before the current one. A run of the day before the current epoch
- * belongs to the epoch if its id is smaller than all others.
+ * Returns the runs of the previous epoch, which started before the current one. A run that started less than a day before the
+ * current epoch belongs to the current epoch if its id is smaller than all ids of that epoch.
  */
 function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readonly IdHour[]): Set<Finished> {
   const early = runs.filter(({ startedAtMs }) => startedAtMs < sinceMs);

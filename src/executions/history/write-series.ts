@@ -4,9 +4,9 @@ import type { HistorySeries } from './history-series.ts';
 type Span = { readonly sinceMs: number; readonly untilMs: number };
 
 /**
- * Returns the times of samples: at both ends, and every five minutes around each change. Prometheus needs samples that are close
- * together to compute increases. The last sample is before the end of the span, because the next file begins with a sample at
- * that time.
+ * Returns the times of samples: the first and last time, and every five minutes from one hour before to one hour after each
+ * change. Prometheus needs samples that are close together to compute increases; samples at changes alone would give wrong
+ * increases. The last sample is before the end of the span, because the next file begins with a sample at that time.
  */
 function* sampleTimes(changes: readonly number[], { sinceMs, untilMs }: Span): Generator<number> {
   const lastMs = untilMs - 1;

@@ -80,7 +80,7 @@ type Contents = {
 
 export function readContents(documents: readonly LedgerDocument[]) {
   const [stored = { epoch: 1, epochStartedAtMs: 0 }] = read<LedgerFacts>(documents, 'server').map(toWholeTimes);
-  // Earlier releases stored only the start of the epoch.
+  // Earlier releases stored only the start of the epoch, which moves when the clock is set back.
   const facts = stored.epoch > 1 ? { formerThroughMs: stored.epochStartedAtMs - 1, ...stored } : stored;
   const jobs = read<JobFacts>(documents, 'job')
     .filter(({ lastEndMs }) => isPlausibleTime(lastEndMs))

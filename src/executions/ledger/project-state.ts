@@ -14,11 +14,11 @@ export type ProjectState = {
   readonly prunedThroughMs?: number | undefined;
   /** All executions that ended before this time have been read. */
   readonly scannedThroughMs: number;
-  /** All executions up to this time are read, except the backlog. */
+  /** All executions up to this time are read, except the backlog. Absent without a backlog. */
   readonly aheadThroughMs?: number | undefined;
   /** The windows before `aheadThroughMs` that have not been read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
-  /** After the backlog, all executions from this time on are read again. */
+  /** After the backlog, all executions from this time on are read again. Absent if only the overlap is read again. */
   readonly againFromMs?: number | undefined;
   /**
    * Windows that were skipped because they are too old. The executions in these windows have not been counted as skipped yet.
@@ -81,8 +81,9 @@ export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: numbe
 }
 
 /**
- * Changes a state after the server clock was set back to `toMs`: all executions after `toMs` are read and counted
- * again. For a new project, counting begins a minute earlier, because the step may have been noticed late.
+ * Changes a state after the server clock was set back to `toMs`: all executions after `toMs` are read and counted again. For a
+ * new project, counting begins a minute earlier, because the step may have been noticed late, and a new project has no earlier
+ * runs that could be counted by mistake.
  */
 export function rewind(state: ProjectState, toMs: number, isNew = false): ProjectState {
   return rewindAbsent(state, { toMs: isNew ? toMs - maxUnnoticedMs : toMs, isCertain: true });

@@ -55,7 +55,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
         }),
       }));
     },
-    /** Returns the server time up to which all executions must be read before totals are published. */
+    /** Returns the server time up to which all executions must be read before totals are published; undefined after that. */
     untilMs,
     /** Returns the projects that have been read up to `untilMs`. Totals of other projects are not published. */
     readStates: (): ReadonlyMap<string, ProjectState> => {

@@ -13,7 +13,7 @@ type BothTimes = ServerTime & { readonly ownMs: number };
  * had reached, or undefined.
  */
 export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
-  /** The target of a rewind that is not stored yet, for example because the disk is full. */
+  /** The target of a rewind that is not stored yet: a step is reported only once, and storing fails if the disk is full. */
   let owedToMs: number | undefined;
   /** By how much the clock was set back while the exporter was not running, until this is stored. */
   let backMs: number | undefined;
@@ -40,8 +40,8 @@ function toEarliest(one: number | undefined, other: number | undefined): number 
 }
 
 /**
- * Returns by how much the server clock was set back while the exporter was not running. Compares the clock's present and stored
- * difference to the exporter's clock.
+ * Returns by how much the server clock was set back while the exporter was not running; 0 if it was not. Compares the clock's
+ * present and stored difference to the exporter's clock.
  */
 function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): number {
   const backMs = skewMs === undefined ? 0 : skewMs - Math.floor(nowMs - ownMs);
@@ -86,7 +86,7 @@ function planRewind(
   };
 }
 
-/** Reports whether the restore gap has been read. */
+/** Reports whether the restore gap has been read; a rewind does not change that. */
 function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
   return facts.gapUntilMs !== undefined && facts.gapUntilMs !== unknown && !isInRestoreGap(state, facts);
 }
@@ -103,14 +103,14 @@ type Now = {
   readonly ownMs: number;
   /** The span that the server clock skipped; undefined unless it was just set ahead. */
   readonly leap: Window | undefined;
-  /** Set while a clock that was set ahead is not accepted. */
+  /** Set while a clock that was set ahead is not accepted; then the difference to the exporter's clock is unknown. */
   readonly doubtedMs?: number | undefined;
 };
 
-/** Returns a function that stores and returns by how much the server clock was last set ahead. */
+/** Returns a function that stores and returns by how much the server clock was last set ahead, unless it was set back since. */
 export function createFollowSkew(cache: LedgerCache) {
   let { leap } = cache.facts();
-  /** The smallest difference since the last stored difference. */
+  /** The smallest difference since the last stored difference; kept in memory, because storing fails if the disk is full. */
   let leastSkewMs = Number.POSITIVE_INFINITY;
   return (now: Now): Followed => {
     const isUndone = leap !== undefined && leap.endMs > now.nowMs + stepMs;
@@ -136,7 +136,7 @@ export function createFollowSkew(cache: LedgerCache) {
 
 type Followed = {
   readonly leap: Window | undefined;
-  /** How far the server clock was behind its present setting, at most. */
+  /** How far the server clock was behind its present setting, at most, since the difference was last stored. */
   readonly wasBehindMs: number;
   /** Stores the difference of the clocks, and the time that a clock more than a day ahead has reached. */
   readonly keep: (reachedMs?: number) => Promise<void>;

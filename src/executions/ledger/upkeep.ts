@@ -42,7 +42,7 @@ export function createForgetMissing({ server, cache, ledger, activities }: Forge
 
 const keptForMs = 30 * 86_400_000;
 
-/** Returns the time before which entries may be removed, a few at a time. */
+/** Returns the time before which entries may be removed: only a few at a time, because a long transaction delays others. */
 export async function planPrune(
   ledger: Pick<Ledger, 'countEnds'>,
   server: string,

@@ -110,7 +110,7 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
     rewind: (): void => {
       nextMs = Number.NEGATIVE_INFINITY;
     },
-    /** Returns `refused` if the server refuses the endpoint or fails. */
+    /** Returns `refused` if the server refuses the endpoint or fails: access is restricted, or its database is slow. */
     ask: async (api: Api, { nowMs, projects, countKnown }: HintInput, window: Window) => {
       const askedTicks = clock.ticks();
       try {

@@ -110,7 +110,7 @@ function toGroups(candidates: readonly Candidate[]): readonly Group[] {
 const maxIds = 75;
 /** With more jobs, a total costs as much as reading the project. */
 export const maxJobsOfProject = 20;
-/** Narrowing saves no requests with fewer projects in a group. */
+/** With fewer projects per group on average, narrowing saves no requests. */
 const minProjects = 4;
 const fewProjects = 3;
 const ignoredForMs = 3_600_000;

@@ -39,7 +39,7 @@ export function createOverlap(
     ms,
     /** Call when a recount of the last day found executions that rounds had missed. */
     noteMissed: (nowMs: number): void => {
-      // All findings of one round together widen the overlap once.
+      // All findings of one round were missed with the same overlap, so they widen the overlap once.
       if (nowMs !== missedAtMs) widen(2 * ms(nowMs), nowMs);
       missedAtMs = nowMs;
     },

@@ -10,7 +10,7 @@ type ListingInput = {
   readonly nowMs: number;
   /** The time of the request for the list, which another poll may have sent. */
   readonly listedAtMs: number;
-  /** The start of the current configuration. A project that the configuration adds is counted from its start on. */
+  /** The start of the current configuration. A project that the configuration adds is counted from this time on. */
   readonly begunMs?: number | undefined;
   readonly backfillMs: number;
   /** The configured start of counting. The start replaces the time of the first list. */
@@ -18,13 +18,14 @@ type ListingInput = {
   readonly isWanted: (project: string) => boolean;
   /** The maximum delay until an execution becomes visible. */
   readonly overlapMs?: number;
-  /** The largest difference between clocks of members. */
+  /** The largest difference between clocks of members; the list may have the date of a member that is ahead. */
   readonly skewMs?: number;
 };
 
 /**
- * Plans changes for a new list of projects. New projects start at the time of the previous list, and missing projects are
- * put on hold. A new project may be a renamed one, so it starts with the progress of a project that has just disappeared.
+ * Plans changes for a new list of projects. New projects start at the time of the previous list, and missing projects are put
+ * on hold. If a project appears when another disappears, it may be a renamed project, so the new project starts with the
+ * progress of the other project; the ids of counted executions prevent a second count.
  */
 export function planProjects({
   names,

@@ -88,7 +88,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   let ahead: readonly Window[] = [];
   const { counted, result } = await takeIn(api, {
     project,
-    // Future-dated rows do not count as read.
+    // Future-dated rows do not count as read, because the clock has not reached their dates.
     window: { ...window, endMs: Math.max(window.endMs, overlap.untilMs(nowMs)) },
     seenAtMs: nowMs,
     lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
@@ -111,7 +111,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const known = before.backlog === undefined ? counted : [];
   for (const { endedAtMs } of known) overlap.noteLateness(fromMs - endedAtMs, nowMs);
   const isInSight = purpose === 'probe';
-  // Future windows are never backlog. Other future windows may have new rows too.
+  // Future windows are never backlog. If the newest page had new rows, other future windows may have new rows too.
   const left = counted.length > 0 ? undefined : tools.aheadLeft.get(project);
   const windows = left === undefined ? ahead : left.flatMap((each) => from(each, nowMs + 1));
   const more = await readAhead(tools, api, { project, windows, nowMs });

@@ -5,7 +5,7 @@ export function createRoundFaults(signal: AbortSignal) {
   const unasked: ApiError[] = [];
   let hasAnswered = false;
 
-  /** Reports whether further requests are useless, for example after refused credentials. */
+  /** Reports whether further requests are pointless: credentials were refused, requests are held back, or two had no response. */
   function spoilsTheRest({ kind, details }: ApiError): boolean {
     if (kind === 'unauthorized') return true;
     // If a request was not sent, the error is not caused by the server.
@@ -45,7 +45,7 @@ export function createRoundFaults(signal: AbortSignal) {
     /** Reports whether an error concerns this round only: the server is reachable and accepts the credentials. */
     isOfRound: (error: unknown): boolean =>
       hasAnswered && error instanceof ApiError && error.kind !== 'unauthorized' && !signal.aborted,
-    /** Returns the error of a server that gave no response in this round. */
+    /** Returns the error of a server that gave no response in this round; undefined if it responded, or no request was sent. */
     silence: (): ApiError | undefined => (hasAnswered ? undefined : (all[0] ?? unasked[0])),
   };
 }

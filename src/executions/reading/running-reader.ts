@@ -52,7 +52,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       else if (wasDenied) oneByOneUntilTicks = Number.NEGATIVE_INFINITY;
     }
     isComplete ||= projects.every((project) => known.has(project));
-    // If no project was read and some were denied, all count as denied.
+    // If some projects were denied and none was read, all count as denied, because missing and disabled projects prove nothing.
     if (isComplete && denied.size > 0 && readTicks.size === 0) return { ...nothing, serverMs, denied: 'all' };
     const executions = isComplete ? [...known.values()].flat() : undefined;
     return { executions, serverMs, denied: new Set(denied), readTicks: new Map(readTicks) };
@@ -97,9 +97,9 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
 
 const nothing: Running = { executions: undefined, serverMs: undefined };
 
-/** How long projects are read one by one. */
+/** How long projects are read one by one. Then one request for all is tried again: the server may have been upgraded. */
 const oneByOneForMs = 3_600_000;
-/** For an unknown release, the next try comes earlier. */
+/** A server of an unknown release may have failed only once, so the next try comes earlier. */
 const unknownForMs = 60_000;
 const maxPerRound = 25;
 

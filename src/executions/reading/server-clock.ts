@@ -15,7 +15,7 @@ export type ServerTime = {
   readonly reachedMs: number | undefined;
   /** The latest possible date of executions while a clock that was set ahead is not accepted. */
   readonly doubtedMs?: number | undefined;
-  /** True if the server time was unknown for a minute. */
+  /** True if the server time was unknown for a minute, in which the clock may have been set ahead and back. */
   readonly wasUnseen: boolean;
   /** The span that the clock skipped; undefined unless it was set ahead. */
   readonly leap: Window | undefined;
@@ -30,7 +30,10 @@ export function createServerClock(clock: Clock, known: Known = {}) {
   let askedAtTicks: number | undefined;
   let isJustAsked = false;
 
-  /** Returns the expected server time after a start. The expected time is not before the time of the last list. */
+  /**
+   * Returns the expected server time after a start. The expected time is not before the time of the last list, because the
+   * exporter's clock may have been set back, or the list has the date of a member that is ahead.
+   */
   function toUsualMs(): number | undefined {
     const { skewMs, listedAtMs } = known;
     if (skewMs === undefined || listedAtMs === undefined) return undefined;
@@ -53,7 +56,7 @@ export function createServerClock(clock: Clock, known: Known = {}) {
       try {
         const { answer, midRequestMs } = await api.getTimed(systemInfo);
         isJustAsked = answer.timestampMs !== undefined;
-        // The next round requests the time again, because the clock may be set before.
+        // The next round requests the time again, because the clock may be set before then.
         const atTicks = isJustAsked ? Number.NEGATIVE_INFINITY : clock.ticks();
         skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks };
       } catch (error) {

@@ -30,7 +30,7 @@ type TakeIn = {
   readonly lateBeforeMs: number;
   /** Returns the state of the project after the window was read except for `rest`; absent if the state does not change. */
   readonly advance?: (state: ProjectState, rest: readonly Window[]) => ProjectState;
-  /** True if rows of the project were shown before. */
+  /** True if rows of the project were shown before, so that only some rows are hidden, not the whole project. */
   readonly hasShown?: boolean;
   /** Called after each page with the unread rest, and whether any row was shown. Returns whether to continue. */
   readonly mayGoOn: (rest: readonly Window[], hasShown: boolean) => boolean;

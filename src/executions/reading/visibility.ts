@@ -35,8 +35,9 @@ type Look = {
 export type Visibility = ReturnType<typeof createVisibility>;
 
 /**
- * Records reads that were denied, or showed fewer rows than the server counts. One more request per round checks one
- * project: releases up to 3.4.4 omit denied projects without an error, and a short window does not show how much is hidden.
+ * Records reads that were denied, or showed fewer rows than the server counts. Two cases need one more request per round for
+ * one project: releases up to 3.4.4 omit denied projects from the list of all running executions without an error, and a short
+ * window does not show how much of a project is hidden.
  */
 export function createVisibility(ticks: () => number) {
   const history = new Map<string, HiddenHistory>();
@@ -78,7 +79,7 @@ export function createVisibility(ticks: () => number) {
     }
     const wasHidden = history.delete(project);
     partlyDue.delete(project);
-    // The progress of the project is past this window.
+    // The progress of the project is already after this window, so the window is read again here.
     if (wasHidden) await reading.readAgain(api, project, window, nowMs);
   }
 
@@ -93,7 +94,7 @@ export function createVisibility(ticks: () => number) {
     const partly = findDue(windows, ticks(), (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
     if (partly !== undefined) await lookAtDay(api(), ...partly, given);
     if (!isAskedByStar) return;
-    // Projects with hidden finished executions come first.
+    // Projects that hide finished executions come first, because they may hide running executions too.
     const unasked = findDue(windows, ticks(), (project) => runningDue.get(project) ?? (history.has(project) ? -2 : -1));
     if (unasked !== undefined) noteRunningOf(unasked[0], await isRunningReadable(api(), unasked[0]));
   }

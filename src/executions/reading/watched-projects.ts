@@ -15,7 +15,7 @@ type Round = {
   readonly overlap: Overlap;
   readonly api: () => Api;
   readonly nowMs: number;
-  /** True while a server clock that was set ahead is not accepted. */
+  /** True while a server clock that was set ahead is not accepted; until then, no excluded project is resumed. */
   readonly isDoubtful: boolean;
   readonly running: readonly Execution[] | undefined;
 };
@@ -39,7 +39,7 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings }
     names: (): readonly string[] => names,
     /** Reads the list of projects when due: once a minute, and at once if an execution runs in a project that is not listed. */
     refresh: async ({ cache, overlap, api, nowMs, isDoubtful, running = [] }: Round): Promise<void> => {
-      // Excluded projects are put on hold before any request.
+      // Excluded projects are put on hold before any request: they must not count while the list of projects cannot be read.
       const ticks = clock.ticks();
       const begunMs = Math.floor(nowMs - (ticks - begunTicks));
       await cache.update(async () =>

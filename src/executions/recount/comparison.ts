@@ -24,8 +24,8 @@ export type Comparison = {
 type ComparisonOptions = { readonly server: string; readonly ledger: Ledger; readonly residues: Residues };
 
 /**
- * Compares the server's totals with the ledger. A window that differs is split in halves, down to single hours. Each call makes
- * at least one new step.
+ * Compares the server's totals with the ledger. A window that differs is split in halves, down to single hours, which are read
+ * again. Each call makes at least one new step.
  */
 export async function compare(
   pass: Pass,

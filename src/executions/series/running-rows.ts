@@ -80,7 +80,7 @@ function byStart(one: Execution, other: Execution): number {
   return one.startedAtMs - other.startedAtMs || one.id - other.id;
 }
 
-/** Reports whether a run has lasted longer than a minimum and than a multiple of the known average. */
+/** Reports whether a run has lasted longer than a minimum and, if the average of its job is known, than a multiple of it. */
 export function isOverdue(
   execution: Execution,
   project: string,

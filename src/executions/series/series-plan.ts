@@ -28,8 +28,9 @@ type SeriesUse = {
 };
 
 /**
- * Computes how many jobs and nodes get their own series. A slot reserves all series that a job may ever have. If not
- * all jobs fit, two thirds of the series are for jobs, and one third is for their durations.
+ * Computes how many jobs and nodes get their own series. A slot reserves all series that a job may ever have, so that later runs
+ * never take series from another job. If not all jobs fit, two thirds of the series are for jobs, and one third is for their
+ * durations.
  */
 export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
   const { maxSeries, cap, detail } = rules;
