@@ -30,8 +30,8 @@ const firstOpenMs = 2000;
 const maxOpenMs = 30_000;
 
 /**
- * Protects a server that does not respond. After several consecutive errors, requests fail at once, except one probe at
- * a time. Vital polls may always send a probe; enrichment may not.
+ * Protects a server that does not respond. After several consecutive errors, requests fail at once, except one probe at a time.
+ * Vital polls may always send a probe, so that they notice the recovery; enrichment never may.
  */
 export function createBreaker({ clock, onChange, memory = createBreakerMemory() }: BreakerOptions) {
   let inFlight = 0;
@@ -78,7 +78,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
       if (memory.opened > 0 ? isProbing : memory.faults >= faultsToOpen) open();
       isProbing = false;
     },
-    /** Call instead of `end` if the caller stopped waiting. */
+    /** Call instead of `end` if the caller stopped waiting, because this is not an error of the server. */
     abandon: () => {
       inFlight -= 1;
       isProbing = false;

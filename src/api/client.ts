@@ -56,7 +56,7 @@ export type Api = {
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>
   ) => Promise<Answer>;
-  /** Also returns the duration of the request, and the exporter's time at its middle. */
+  /** Also returns the duration of the request, and the exporter's time at its middle, when the server probably responded. */
   readonly getTimed: <Answer, Path extends string, Query extends string>(
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>

@@ -79,7 +79,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
         return older;
       }
       if (error.details.status === undefined || error.kind === 'unauthorized') throw error;
-      // Other errors do not concern the version.
+      // Other errors say nothing about the version: system information may be denied or broken while other endpoints work.
     }
     return apiVersion ?? assumed;
   }
@@ -135,7 +135,7 @@ function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   };
 }
 
-/** The maximum difference between dates of one server. */
+/** If the server itself writes the date, the difference is smaller than this. */
 const usualOffMs = 5000;
 
 function toOlderVersion(error: ApiError): number {

@@ -120,12 +120,12 @@ function encodeSegment(value: string | undefined): string {
   return encodeURIComponent(String(value).toWellFormed());
 }
 
-/** Reports whether URL parsers remove the segment, as they do with dots. */
+/** Reports whether URL parsers remove the segment: they remove dots, even encoded, so the request would go elsewhere. */
 function isLostOnTheWay(segment: string): boolean {
   return /^\.{0,2}$/.test(segment);
 }
 
-/** Reports whether a name has a character that servers of release 6 refuse in paths. */
+/** Reports whether a name in a path has a character that servers of release 6 refuse even if it is encoded. */
 export function holdsOddName(path: string): boolean {
   return /%(2f|25|5c|3b)/i.test(path.split('?', 1)[0] ?? '');
 }

@@ -67,8 +67,9 @@ export function isUnaskable({ kind, details }: ApiError): boolean {
 }
 
 /**
- * Reports whether an error of a request for all projects (`*`) proves nothing about single projects (rundeck dialect). Releases
- * 4.14 to 4.17 report a missing project `*`, 3.2.6 to 3.3.0 fail, and from 3.4.5 on, one unreadable project is enough.
+ * Reports whether the response to a request for all projects (`*`) says nothing about single projects (rundeck dialect):
+ * releases 4.14 to 4.17 report a missing project with the name `*`, releases 3.2.6 to 3.3.0 (and perhaps unknown releases)
+ * fail, and from release 3.4.5 on, servers refuse all projects if one of them cannot be read.
  */
 export function isUnknownStar(error: unknown, release = ''): boolean {
   if (!(error instanceof ApiError)) return false;

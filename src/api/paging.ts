@@ -18,7 +18,7 @@ type PagingOptions<Item> = {
   /** Returns the time by which the list is sorted, newest first; undefined for rows without a time. */
   readonly endOf: (item: Item) => number | undefined;
   readonly pageSize?: number;
-  /** The number of rows that two pages of the same second share. */
+  /** The number of rows that two pages of the same second have in common, because rows move during reading. */
   readonly overlap?: number;
   /** The maximum number of pages. A longer list is an error of the server. */
   readonly maxPages?: number;
@@ -98,7 +98,7 @@ function divide<Item>(
 ): Pick<Part<Item>, 'items' | 'counted' | 'rest'> {
   const ends = items.flatMap((item) => endOf(item) ?? []);
   const oldestMs = ends.at(-1);
-  // The oldest time of a page is unknown if few rows are shown, or rows are out of order.
+  // If few rows are shown, or rows are out of order or outside the window, the oldest time of the page is unknown.
   const isUnclear = ends.length < pageSize / 4 || !isNewestFirst(ends);
   if (oldestMs === undefined || isUnclear || !isWithin(window, oldestMs)) {
     return { items, counted: 0, rest: halve(window) };

@@ -208,7 +208,7 @@ function toServerMs(date: string | undefined): number | undefined {
 /** The poll for which a request is sent, and its time limits. */
 export type Scope = {
   readonly lane: Lane;
-  /** How long a request may wait for admission, and how long its tries may take. */
+  /** How long each request may wait for admission, and how long all its tries together may then take. */
   readonly forMs: number;
   /** The time at which all requests of the scope must have ended; absent if there is no common limit. */
   readonly untilTicks?: number | undefined;

@@ -28,7 +28,7 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
       }
       chunk.copy(target, size);
       size += chunk.length;
-      // The memory of a full chunk can be released.
+      // A full chunk is not written again, so its memory can be released.
       if (chunk.length === chunkSize) freeMemory(chunk);
     });
     gunzip.on('error', fail);
@@ -40,7 +40,7 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
 /** A larger response is decoded in pieces. */
 export const wholeBytes = 2 ** 18;
 
-/** Inflates a response. Returns undefined for a larger response. */
+/** Inflates a response. Returns undefined if it is so large that it must be decoded in pieces. */
 export async function inflateWhole(bytes: Buffer, wholeMost: number, maxBytes: number): Promise<Inflated | undefined> {
   try {
     return await inflate(bytes, wholeMost);

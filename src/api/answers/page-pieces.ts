@@ -35,7 +35,7 @@ export function inPieces<Item>(
         // The server may return pages with fewer rows than requested.
         if (toPageSize(max, page) < max) endOffset = offset;
         fitted += 1;
-        // The number of rows grows only after several responses.
+        // The number of rows grows only after several responses, because each increase would fail if all rows are large.
         if (fitted >= fittedToGrow) [size, fitted] = [2 * size, 0];
       } catch (error) {
         if (!(error instanceof ApiError) || error.kind !== 'too_large') throw error;

@@ -14,7 +14,7 @@ type SessionOptions = {
   readonly memory?: SessionMemory | undefined;
 };
 
-/** A session as data, which survives a reload: a reload must cause no new login. */
+/** A session as data, which survives a reload, so that a reload causes no new login and no early retry of a wrong password. */
 export type SessionMemory = {
   account: string;
   readonly cookies: Map<string, string>;

@@ -53,7 +53,7 @@ export const executionOutput = defineEndpoint({
       const lines = entries.flatMap((item) => entry.safeParse(item).data ?? []);
       const errors = lines.filter(({ level }) => level === 'ERROR');
       return {
-        // A member may have only the beginning of another member's log.
+        // Until the whole log is stored, a member may have only the beginning of the log of another member.
         isPending: completed !== true && (pending !== undefined || retryBackoff > 0),
         isLost: error !== undefined && entries.length === 0,
         isComplete: completed === true,

@@ -15,7 +15,7 @@ export type Received = {
 export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export type Limits = {
-  /** The time limit, from the wait for a connection to the last byte of the response. */
+  /** The limit of the time from the first byte sent, or from the wait for a connection, to the last byte of the response. */
   readonly limitMs: number;
   readonly maxWireBytes: number;
   /** True if the start of a response that is too large is enough. */
