@@ -108,5 +108,5 @@ export function createBatchSize(fullBytes: number) {
 }
 
 const lossesToShrink = 5;
-/** The maximum number of successes before the size grows: about 15 minutes. */
+/** The maximum number of successes before the size grows: a quarter of an hour, at one request per second. */
 const maxPasses = 1024;

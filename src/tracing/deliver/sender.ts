@@ -122,7 +122,7 @@ export function createSender(options: SenderOptions): Sender {
 
 /** Larger requests have no advantage, and block the event loop longer. */
 const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
-/** The number of consecutive refused traces from which the sender waits between tries. */
+/** The number of consecutive refused traces from which the sender waits between tries: the backend probably refuses all. */
 const patience = 10;
 
 /** Sends one request, and returns what its result means for the traces. */
@@ -169,7 +169,7 @@ function createSettling(
       await insist(() => spool.remove(traces.map(({ key }) => key)));
       tellSize();
     },
-    /** Returns false if the sender was stopped before the change was stored. */
+    /** Returns false if the sender was stopped before the change was stored; the trace is refused again after the restart. */
     quarantine: async (
       trace: Omit<Suspect, 'reason'>,
       says: string,

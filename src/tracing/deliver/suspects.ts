@@ -69,6 +69,6 @@ type Known = {
   strikes: number;
 };
 
-/** Ten such cases are no chance. */
+/** A connection that loses requests at random would not lose one trace ten times without ever losing the next trace. */
 const strikesToGiveUp = 10;
 const maxSuspects = 1000;

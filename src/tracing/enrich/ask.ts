@@ -26,7 +26,7 @@ export async function askForExecution(
       isLastTry,
     });
     if (!isPending) return source;
-    // The first request makes the server load the state.
+    // The first request makes the server load a state that was no longer in its memory.
     if (isLastTry) return { ...source, degraded: 'seal_timeout' };
     await wait(betweenTriesMs, new AbortController().signal);
   }

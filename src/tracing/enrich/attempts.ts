@@ -15,7 +15,7 @@ export function createAttempts() {
   /** The attempts, sorted by the time of recording. */
   let known = new Map<string, Previous>();
 
-  /** Returns attempts to remove: old ones, and the oldest of too many. */
+  /** Returns attempts to remove: those whose next attempt never appeared, and the oldest attempts if there are too many. */
   function findSpent(more: number, atMs: number): readonly string[] {
     let tooMany = known.size + more - maxAttempts;
     const spent: string[] = [];

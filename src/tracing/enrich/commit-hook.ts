@@ -51,7 +51,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const pending = chosen.map((run): PendingTrace => {
         const { succeededOn: _names, ...stored } = run;
         const each = { ...stored, project, epoch, seenAtMs };
-        // Rows of older executions are not kept in memory.
+        // The rows of older executions are not kept in memory, because there may be many, and their traces wait longer.
         const full = readAtMs - run.endedAtMs < maxListedAgeMs ? toTraced(run) : undefined;
         if (full !== undefined) listed.set(each, full);
         return each;
@@ -59,7 +59,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const noted = attempts.note(traceable, epoch, seenAtMs);
       const kept = new Set(chosen);
       const failed = options.failures === undefined ? [] : traceable.filter(isFailure);
-      // Without a trace, the class of a failure stays unknown.
+      // The class of a failure without a trace stays unknown, because its steps are not read.
       const failures = failed.flatMap(
         (run) => options.failures?.expect(project, run, kept.has(run) ? undefined : 'unread') ?? [],
       );
@@ -76,7 +76,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const documents = failures.flatMap((failure) => failure.documents);
       return [...noted.documents, ...documents, ...pending.map(toPendingDocument)];
     },
-    // Skipped runs are reported after the commit.
+    // Skipped runs are reported after the commit, because a failed commit selects the runs again.
     kept: (_project, runs) => {
       const { noted, pending, listed, tooOld, tooMany } = choices.get(runs) ?? nothing;
       noted();

@@ -38,7 +38,7 @@ export type EnricherOptions = {
   /** The spooling of traces; undefined if traces are made only for pages. */
   readonly spooling: Spooling | undefined;
   readonly detail: Detail;
-  /** The links of attempts. The enricher loads the records of counted runs. */
+  /** The links of attempts. They are recorded with the counted runs, and the enricher loads them. */
   readonly attempts: Attempts;
   /** Plans the trace of an execution. The epoch is needed because ids are unique only within an epoch. */
   readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;

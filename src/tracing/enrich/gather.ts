@@ -15,7 +15,7 @@ import type { PendingTrace } from './pending.ts';
 type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
 type GatherOptions = {
-  /** The detail of the traces. The detail of traces: only its parts are requested, and the steps of failures. */
+  /** The detail of the traces. Only its parts are requested, and the steps of failures if `diagnosis` is on. */
   detail: Detail;
   isDiagnosed: boolean;
   /** True if failures of jobs are also diagnosed by their logs. */
@@ -121,7 +121,7 @@ function hasTellingLog(execution: TracedExecution): boolean {
   return isFailure(execution) && job !== undefined && status !== 'timedout' && customStatus !== 'incomplete';
 }
 
-/** Reads the end of a log. A log may be on one member only, which the next request may reach. */
+/** Reads the end of a log. A log that is not stored is only on one member, which the next request may reach. */
 async function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail | 'failed' | undefined> {
   const ask = () => read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
   const first = await ask();

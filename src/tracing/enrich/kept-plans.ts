@@ -1,7 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
 import type { Plan } from '../plan/plan-trace.ts';
 
-/** The parts of a configuration that decide about the content of a plan. */
+/** The parts of a configuration that decide whether a plan is still valid, and which personal and secret values it contains. */
 export type Circumstances = {
   readonly servers: readonly { readonly name: string; readonly url: string; readonly namespace: string }[];
   readonly traces: {

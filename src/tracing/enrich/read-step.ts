@@ -5,8 +5,8 @@ import type { StepLog } from '../../diagnosis/lines/step-log.ts';
 import { type FirstCause, type LogLine, withoutHandlers, withoutParameters } from '../../domain/failure-class.ts';
 
 /**
- * Reads the lines of a failed step on its node from the beginning of the log. The number and size of pages are limited.
- * Returns undefined if nothing was read.
+ * Reads the lines of a failed step on its node from the beginning of the log, because the end of a long log may show only what
+ * ran after the failure. The number and size of pages are limited. Returns undefined if nothing was read.
  */
 export async function readStep(
   api: Api,

@@ -14,7 +14,7 @@ type Steps = ReadonlyMap<string, Drift>;
 type Seen = Finished & { readonly project: string; readonly seenAtMs: number };
 type Change = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
 
-/** Stores the last durations of the top-level steps of jobs. */
+/** Stores the last durations of the top-level steps of jobs: a lasting change of one step may not show in the whole job. */
 export function createStepDurations() {
   /** The steps by job path, sorted by the last run. */
   const jobs = new Map<string, Steps>();

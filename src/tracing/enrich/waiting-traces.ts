@@ -25,14 +25,14 @@ export type WaitingTraces = {
   readonly size: () => number;
   /** Returns the queue in order. Traces whose requests got no response come last, so that they do not delay others. */
   readonly inOrder: () => readonly Waiting[];
-  /** Reports whether an execution was added after the queue was sorted. */
+  /** Reports whether an execution was added since the queue was sorted, because it may be more urgent. */
   readonly hasNew: () => boolean;
   /** Reports whether a trace has waited too long for its steps, or in a queue that is too long. */
   readonly isLate: (pending: PendingTrace) => boolean;
   /** Reports whether the trace must be sent now, even with an unfinished state. */
   readonly isLastTry: (entry: Waiting) => boolean;
   readonly isDue: (entry: Waiting) => boolean;
-  /** Returns the execution as it was just listed; undefined later. */
+  /** Returns the execution as it was listed a moment ago; undefined later, because its id may then be used again. */
   readonly listedOf: (entry: Waiting) => TracedExecution | undefined;
   readonly noteAnswer: (entry: Waiting) => void;
   /** Schedules the next try. The pause grows with the age of the trace. */
@@ -128,7 +128,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
   };
 }
 
-/** Measures the time since each trace was counted, in ticks. */
+/** Measures the time since each trace was counted, in ticks, because the system clock may be set while a trace waits. */
 function createAges({ now, ticks }: WaitingOptions['clock']) {
   const seenTicks = new WeakMap<PendingTrace, number>();
   return {
@@ -141,10 +141,10 @@ function createAges({ now, ticks }: WaitingOptions['clock']) {
 
 const untried = { sinceTicks: undefined, retryAtTicks: -Infinity, isUnanswered: false, faults: 0 };
 
-/** How long a list row replaces a request: less than a restart with a new database takes. */
+/** How long a list row replaces a request: less than a server needs for a restart with a new database, which reuses ids. */
 const listedForMs = 30_000;
 
-/** The maximum number of waiting traces, which use about 5 MB. */
+/** The maximum number of waiting traces, which use about 5 MB. More cannot be requested within the backlog age. */
 const maxWaiting = 10_000;
 /** The minimum wait for a state that the server is still writing. */
 export const pendingRetryMs = 5000;

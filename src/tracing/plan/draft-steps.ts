@@ -113,7 +113,7 @@ function hasBegun(state: NodeState | StepState): boolean {
   const { condition, startedAtMs, durationMs } = state;
   if (condition === 'waiting' || condition === 'not-started') return false;
   if (condition !== 'aborted' || startedAtMs !== undefined || durationMs !== undefined) return true;
-  // A server that closes a state marks all unfinished steps as aborted.
+  // A server marks unfinished steps as aborted when it closes a state, even steps that never began.
   return 'nodes' in state && [...state.nodes, ...(state.workflow ?? []), ...state.perNode].some(hasBegun);
 }
 

@@ -24,13 +24,13 @@ export function toTraceparent(traceId: string, spanId: string): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** Returns the namespace of ids for a URL. */
+/** Returns the namespace of ids for a URL: scheme and host in lower case; no default port, user, query, fragment, end slash. */
 export function toNamespace(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** Hashes fields, each on its own line. An id of zeros would be invalid. */
+/** Hashes fields, each on its own line, so that different lists never have the same text. An id of zeros would be invalid. */
 function digest(fields: readonly string[], length: number): string {
   const id = hash('sha256', `${fields.join('\n')}\n`).slice(0, length);
   return /^0+$/.test(id) ? `${id.slice(0, -1)}1` : id;

@@ -4,8 +4,8 @@ import { nodeFailure } from './failure-reason.ts';
 import type { Timed } from './times.ts';
 
 /**
- * Limits a tree to a number of spans. Failed, slowest and first spans stay, with a fair share for each parent. Other
- * spans become one overflow span under their parent. The tree is read once for all limits.
+ * Limits a tree to a number of spans. Failed, slowest and first spans stay, with a fair share for each parent. Other spans
+ * become one overflow span under their parent, which counts as a span. The tree is read once for all limits.
  */
 export function createLimiter(root: Timed): (maxSpans: number) => Pieces<Timed> {
   const total = countTimed(root);
@@ -42,7 +42,7 @@ function* choose(places: readonly Place[], maxSpans: number): Pieces<ReadonlySet
   return kept;
 }
 
-/** Returns by how many spans a span enlarges the trace. */
+/** Returns the cost of a span: one, plus one if it omits children, minus one if its parent then omits no child. */
 function costOf({ timed }: Place, parent: Place): number {
   return 1 + (timed.children.length > 0 ? 1 : 0) - (parent.missing === 1 ? 1 : 0);
 }

@@ -47,7 +47,7 @@ type Guessed = {
   children: readonly Guessed[];
 };
 
-/** Estimates times. Starts have whole seconds, so a parent that ends before its child began later. */
+/** Estimates times. Starts are cut to whole seconds, so if a child ends after its parent, the parent began later. */
 function* guess(draft: Draft): Pieces<Guessed> {
   const children = draft.children.length === 0 ? [] : yield* inOrder(yield* mapInPieces(draft.children, guess));
   const { startMs: toldMs, endMs: toldEndMs, durationMs, isOpen } = draft.timing;
