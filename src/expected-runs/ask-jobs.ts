@@ -172,7 +172,7 @@ function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readon
   return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= maxSingle);
 }
 
-/** Returns the time by which jobs of one rank are sorted. */
+/** Returns the time by which jobs of the same rank are sorted: the last request for a missed run, else the end of known times. */
 function toTurnMs({ job: { timetable }, rank }: DueJob): number {
   return (rank === ranks.waiting ? timetable?.askedAtMs : timetable?.untilMs) ?? 0;
 }

@@ -61,7 +61,7 @@ export type Clocks = ReturnType<typeof createClocks>;
 
 type Told = { readonly aheadMs: number; readonly ticks: number };
 
-/** Returns the span of a step of the clock between two readings. */
+/** Returns the span of a step: a forward step right after the last reading, or a backward step right before this reading. */
 function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
   if (Math.abs(aheadMs - before.aheadMs) <= stepMs) return undefined;
   return { fromMs: (aheadMs > before.aheadMs ? before.ticks : ticks) + before.aheadMs, toMs: ticks + aheadMs };

@@ -116,7 +116,7 @@ function unpackJob({ timetable, misses, ...job }: PackedJob): WatchedJob {
   };
 }
 
-/** The document kinds of the schedule watch. */
+/** The document kinds of the schedule watch, read kind by kind: documents of other kinds may be many and large. */
 export const keptKinds = [
   'expected-job',
   'expected-tally',

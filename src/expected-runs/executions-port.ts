@@ -32,7 +32,7 @@ type Progress = {
   readonly scannedThroughMs: number;
 };
 
-/** Returns a port to executions that are created later. */
+/** Returns a port to executions that are created later, because each of the two rooms needs the other. */
 export function toExecutionsPort(executions: () => Executions | undefined): ExecutionsPort {
   return {
     progress: () => executions()?.progress(),

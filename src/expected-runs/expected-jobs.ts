@@ -145,7 +145,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
 
 type Changing = Pick<ExpectedJobs, 'all' | 'change'> & Pick<Clock, 'nextTurn'>;
 
-/** Makes changes in pieces. Each piece is a transaction. */
+/** Makes changes in pieces. Each piece is a transaction of its own, so changes of one piece stay if the next piece fails. */
 async function changeInPieces(
   { all, change, nextTurn }: Changing,
   notes: readonly Note[],
@@ -232,7 +232,7 @@ async function readAll(options: Options) {
   return { ...kept, isUnnoted, judged };
 }
 
-/** Reports whether runs were counted while the schedule watch was off. */
+/** Reports whether runs were counted while the schedule watch was off. If so, the runs for undecided times are unknown. */
 async function hasUnnoted(
   { server, ledger }: Options,
   throughMs: number | undefined,

@@ -12,7 +12,7 @@ type AskInput = {
   readonly isChanged: boolean;
   /** True if a missed run waits for a confirmation of the known times. */
   readonly isWaiting: boolean;
-  /** True while too many other jobs wait: lists then have two times. */
+  /** True while too many other jobs wait: a list of times then ends with two times, and the next turn requests more. */
   readonly isBrief: boolean;
 };
 

@@ -12,7 +12,7 @@ export type Situation = {
   readonly isNextSure: boolean;
   /** True if known times must be requested again. */
   readonly isListDue: boolean;
-  /** True if the job was not edited since the times were listed. */
+  /** True if the job was not edited since the times were listed: the job list shows no edit, or the times were listed just now. */
   readonly isUnedited: boolean;
   /** True if the times only have to be confirmed; then a slightly shorter span is enough. */
   readonly isConfirming: boolean;
@@ -100,11 +100,11 @@ const maxGrowth = 27;
 const fewTimes = 1.9;
 /** For a schedule that starts every second, this span has 3,660 times. */
 const maxUnsureMs = hourMs + minuteMs;
-/** A response of this age is still valid if the list shows no edit. */
+/** A response of this age is still valid if the list shows no edit. The first contact with many jobs takes this long. */
 const freshMs = 30 * minuteMs;
 const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;
 /** The server computes the span with its own clock and may cut times to seconds, so the last start may be missing. */
 export const edgeMs = 30_000;
-/** After a later next start, no further times are requested. */
+/** If the next start is later than this, no further times are requested. */
 const maxAheadMs = 7 * 24 * hourMs;

@@ -51,7 +51,7 @@ const allJudges: readonly Judge[] = [
   toRestart,
   toStarting,
   toActivated,
-  // The first later reading may show the passive mode.
+  // If no earlier reading shows passive mode, the first later reading may show it: the server became passive in between.
   (input) => toPassive(input, firstSoonAfter),
   (input) => toProjectOff(input, firstSoonAfter),
   // Jobs that are due at the same time may use all threads.
@@ -156,7 +156,7 @@ function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
   return { reason: 'overlap', facts: [{ fact, atMs: first.startedAtMs, source: 'executions' }] };
 }
 
-/** Returns `saturated` if all readings around the time showed busy threads. */
+/** Returns `saturated` if all readings around the time, starting with the given one, showed that all threads were busy. */
 function toSaturated({ job, sources, atMs, marginMs }: CauseInput, find: typeof lastBefore): Cause | undefined {
   const threads = ofOwner(sources, sourceKeys.threads, job.ownerUuid);
   const first = find(threads, atMs);
@@ -210,7 +210,7 @@ function toActivated({ job, sources, atMs }: CauseInput): Cause | undefined {
 /** A scheduler needs this time to plan many jobs. */
 const startingMs = 60_000;
 
-/** Returns `clock` if the clock passed the time and was set back. */
+/** Returns `clock` if the clock passed the time and was set back; until a restart, the server keeps the runs that it planned. */
 function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   const undone = findUndone(sources, atMs);
   const startedAtMs = Number(lastBefore(ofOwner(sources, sourceKeys.start, job.ownerUuid), atMs)?.value ?? -Infinity);
@@ -220,7 +220,7 @@ function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'clock', facts: [{ fact, atMs: undone.fromMs, source: 'system-info' }] };
 }
 
-/** Returns the readings of the member of a job, or of the common address. */
+/** Returns the readings of the member that runs a job, if it is polled directly; otherwise the readings of the common address. */
 export function ofOwner(sources: Sources, key: (uuid?: string) => string, ownerUuid: string | undefined): Timeline {
   const own = ownerUuid === undefined ? [] : timelineOf(sources, key(ownerUuid));
   return own.length > 0 ? own : timelineOf(sources, key());

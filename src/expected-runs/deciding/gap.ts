@@ -57,7 +57,7 @@ export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
   if (timetable === undefined) return { job, verdicts: [] };
   const { maxPerHour, afterMs, throughMs } = gap;
   const all = maxPerHour === undefined ? toLikely(timetable, afterMs, throughMs) : gap.likely;
-  // Some times of the gap may be known.
+  // If the first responses had only one time each, some times of the gap are known.
   const known = maxPerHour === undefined ? timesAfter(timetable, afterMs).filter((time) => time <= throughMs) : [];
   const likely = all
     .map(({ firstMs, count }) => ({

@@ -30,7 +30,7 @@ export type PlannedAhead = {
   readonly crowds: readonly Crowd[];
 };
 
-/** A span from the first to the last start without a free thread, perhaps on one member. */
+/** A span from the first to the last start without a free thread; with an owner, only on this member of a cluster. */
 export type Crowd = { readonly fromMs: number; readonly toMs: number; readonly ownerUuid?: string };
 
 /** Merges the plan of a cluster with the plans of its members, because each member has its own threads. */
@@ -59,7 +59,7 @@ type AheadInput = {
 
 /**
  * Plans the next 24 hours: starts, concurrent runs and collisions. Only the starts of one hour and the runs in progress are in
- * memory.
+ * memory, because a day may have hundreds of thousands of starts.
  */
 export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   const { startsWithin, underWay, fromMs, threads, pause = noPause } = input;

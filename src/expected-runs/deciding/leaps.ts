@@ -55,8 +55,8 @@ export function findUndone(sources: Sources, atMs: number): Leap | undefined {
 }
 
 /**
- * Returns the span that the clock of a member shows for the second time. Without a UUID, returns the span only if the server has
- * one member.
+ * Returns the span that the clock of a member is showing for the second time; its scheduler planned the next runs during the
+ * first time. Without a UUID, returns the span only if the server has one member.
  */
 export function findRepeated(sources: Sources, nowMs: number, uuid = onlyMember(sources)): Leap | undefined {
   const span = leapsOf(sources).findLast(
@@ -73,8 +73,8 @@ function onlyMember(sources: Sources): string | undefined {
 }
 
 /**
- * After the clock was set back, withdraws decisions about future times. Skipped times are decided again; times that the clock
- * had shown stay decided.
+ * After the clock was set back, withdraws requests and decisions for times that are in the future again. Skipped times are
+ * decided again; times that the clock had shown stay decided.
  */
 export function takeBack(job: WatchedJob, { nowMs, aheadMs = 0, sources }: Now): WatchedJob {
   const undone = findUndone(sources, nowMs);

@@ -67,7 +67,7 @@ const maxOwners = 20;
 
 type At = { readonly project: string; readonly atMs: number };
 
-/** Withdraws times after a possible change of the schedule. */
+/** Withdraws times after a possible change of the schedule, because past times after it cannot be decided. */
 function withdrawSince(job: WatchedJob, fromMs: number, nowMs: number): Judged {
   const times = undecidedTimes(job).filter((time) => time > fromMs && time <= nowMs);
   return withdraw(job, times, 'edited');

@@ -64,7 +64,7 @@ export function toMostPerHour(timetable: Timetable): number | undefined {
   return listedMs >= hourMs ? most : Math.ceil((most * hourMs) / listedMs);
 }
 
-/** Counts times outside a response by hour, if its pattern continues. */
+/** Counts by hour the times beside a response, assuming that its pattern continues; in a long span, only the newest hours. */
 export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
@@ -149,7 +149,7 @@ export function isTimedUntil(timetable: Timetable | undefined, toMs: number): bo
   return toMs <= timetable.untilMs || toPeriodMs(timetable) !== undefined;
 }
 
-/** Returns the end of the known times. A short list does not show the next day. */
+/** Returns the end of the known times. A short list does not show the next day, which may have hours without starts. */
 function toKnownMs({ askedAtMs, untilMs }: Timetable): number {
   return untilMs + (untilMs - askedAtMs) * maxRepeats;
 }

@@ -97,8 +97,8 @@ export type SeenRun = {
   readonly startedAtMs: number;
   readonly endedAtMs?: number;
   /**
-   * `scheduled`: may match an expected time; `missed`: the server's own record of a missed run; `waiting`: a one-time run that
-   * waits.
+   * `scheduled`: may match an expected time; `missed`: the server's own record of a missed run; `waiting`: the wait before a
+   * one-time run, which the server counts as a run.
    */
   readonly kind: 'scheduled' | 'missed' | 'waiting' | 'other';
 };

@@ -53,7 +53,7 @@ export type Skipped = {
   readonly left: number;
   /** When the watch of jobs began; earlier missed runs are unknown. Undefined without watched jobs. */
   readonly watchedMs: number | undefined;
-  /** The undecided times in the interval. */
+  /** The undecided times in the interval: the number in the jobs, or in its whole hours if this is greater. */
   readonly undecided: number;
   /** The number of times whose check takes longer than usual. */
   readonly open: number;

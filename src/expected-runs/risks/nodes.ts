@@ -105,7 +105,7 @@ export function noteUsual(
 
 const usualFor = 5;
 
-/** Reports whether the last run had a node. */
+/** Reports whether the last run had a node: then the node still counts for the full number of further runs. */
 export function isOfLastRun(left: number): boolean {
   return left === usualFor;
 }

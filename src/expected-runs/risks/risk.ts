@@ -135,7 +135,7 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble)
   });
 }
 
-/** Counts all jobs with the same child job or refused key as one job. */
+/** Counts all jobs with the same child job or refused key as one job, because the child or the key may be the cause. */
 function countIndependent(paths: readonly string[], { factsOf, surroundings }: Trouble): number {
   const seen = new Set<string>();
   return paths.filter((path) => {
@@ -177,7 +177,7 @@ function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trou
   const untilMs = surroundings?.accessUnchangedMs(job, sinceMs);
   if (untilMs === undefined) return [];
   const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of the job had changed by ${toTime(untilMs, nowMs)}`;
-  // After several failures, the time is unknown.
+  // The time is unknown after several failures, because earlier failures may have had another cause.
   const begunMs = consecutiveFailures === 1 ? lastFailedMs : undefined;
   const text = `${path} is refused access`;
   return [{ reason: 'access', subject: path, text, sinceMs: begunMs, evidence, executionId: lastFailedId }];
