@@ -8,8 +8,9 @@ export type SharedState = {
   readonly leases: Leases;
   /**
    * Returns the state of a unit for the owner of this lease; its origin is `usual`. Writes of a unit (commits of the ledger,
-   * changes of the spool, memories) run one after the other. Each write reads owner, epoch and number of commits in its
-   * transaction, and increments the number. If one of these values is unexpected, the write fails with a `FencedError`.
+   * changes of the spool, memories) run one after the other. Each write reads the owner, the epoch and the number of commits in
+   * its own transaction, and increments this number. If one of the three is unexpected, the write fails with a `FencedError`
+   * and changes nothing.
    */
   readonly owned: (unit: string, lease: Pick<Lease, 'epoch' | 'commits'>) => State;
   readonly close: () => Promise<void>;
@@ -63,7 +64,7 @@ export class FencedError extends StateError {
   }
 }
 
-/** The reason of a fence: another epoch owns the unit, or the database has lost commits. */
+/** The reason of a fence: another epoch owns the unit, or the database has lost commits that this process relies on. */
 export type FenceReason = 'taken' | 'behind';
 
 /** `migrate` has started to copy a unit. No replica may own the unit until the copy is complete. */

@@ -40,8 +40,8 @@ function findWrongSchema(database: DatabaseSync): string | undefined {
 }
 
 /**
- * Compares the sums of the entries and of their index. The comparison is ten times as fast as the check of SQLite. Projects are
- * numbered, so that a wrong project changes the sum.
+ * Compares the sums of the entries and of their index, which has all their columns. This comparison is ten times as fast as the
+ * check of SQLite. Projects are numbered, so that a wrong project changes the sum.
  */
 function findWrongEntries(database: DatabaseSync): string | undefined {
   if (countEntries(database) === 0) return undefined;
@@ -73,7 +73,7 @@ function countEntries(database: DatabaseSync): number {
   return Number(database.prepare('SELECT count(*) AS entries FROM ledger_entry').get()?.entries);
 }
 
-/** Checks traces without their bytes, which are checked when they are read. */
+/** Checks traces without their bytes, which are checked when they are read, so that only a damaged trace is quarantined. */
 function findWrongSpool(database: DatabaseSync): string | undefined {
   if (!hasTable(database, 'spooled_trace')) return undefined;
   const { integrity_check: found } = database.prepare('PRAGMA integrity_check(spooled_trace)').get() ?? {};

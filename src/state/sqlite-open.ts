@@ -87,7 +87,7 @@ export function removeDatabase(file: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
 }
 
-/** Creates directories one by one: the recursive mode of Node.js may never end. */
+/** Creates one directory after the other, because the recursive mode of Node.js never ends if a file system refuses silently. */
 export function makeDirectory(dir: string): void {
   const found = statSync(dir, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;

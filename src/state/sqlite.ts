@@ -22,7 +22,7 @@ type StateRules = {
   onDamage: (what: string) => void;
   /** Called once if the file turns out to be damaged during use. A restart restores its last backup. */
   onBroken: () => void;
-  /** Called after the state directory was removed; without an error once the state is written again. */
+  /** Called after the state directory was moved or removed: without an error once the state is written again. */
   onMoved: (fault: unknown) => void;
 };
 
@@ -73,7 +73,7 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
   };
 }
 
-/** Manages the file of an open state. If the file is replaced, the stores continue with the new file. */
+/** Manages the file of an open state. If the file is written to its path again, the stores continue with the new file. */
 function keepFile(
   opened: OpenedFile,
   { onDamage = ignore, onMoved = ignore, onBroken = ignore }: Partial<StateRules>,
@@ -91,7 +91,7 @@ function keepFile(
     onBroken();
   }
 
-  /** Throws if the file is no longer at its path. */
+  /** Throws if the file is no longer at its path, because the next start would not find it. */
   function commit(work: () => void): void {
     if (!file.isInPlace()) {
       void moveBack();
@@ -206,7 +206,7 @@ function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
   const prune = database.prepare('DELETE FROM ledger_entry WHERE server = ? AND project = ? AND ended_at < ?');
 
   const spool = createSpoolWriter(database);
-  /** The number of entries of each server, counted once and then updated. */
+  /** The number of entries of each server, which is counted once and then updated, because counting reads the whole table. */
   const sizes = new Map<string, number>();
 
   function sizeOf(server: string): number {

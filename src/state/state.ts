@@ -16,8 +16,8 @@ export type State = Memories & {
 };
 
 /**
- * Where the state comes from: unchanged, from the last backup, or empty after damage. A state that is `behind` lost its
- * last commits, but is newer than the backup.
+ * Where the state comes from: it is unchanged, from the last backup, or empty because it was damaged or missing. A state that
+ * is `behind` has lost its last commits, but is newer than the backup.
  */
 export type StateOrigin =
   | { readonly kind: 'usual'; readonly isUpgraded?: true }

@@ -130,7 +130,7 @@ async function openConnection(
 
 type Generations = ReturnType<typeof createGenerations>;
 
-/** Tracks breaks. A connection from before a break may lead to a server that is gone. */
+/** Tracks breaks. A connection that is older than a break may lead to a server that is gone, and its statements would wait. */
 function createGenerations(breaks: Breaks) {
   /** The number of breaks at the time when each connection was opened. */
   const known = new WeakMap<ClientBase, number>();
@@ -216,7 +216,7 @@ function createClientWith(credentials: () => Credentials | undefined) {
   };
 }
 
-/** Returns the TLS options. The library ignores the configured name in certificates. */
+/** Returns the TLS options. The library compares the certificate with the host, so the configured name is compared here. */
 function toSsl(tls: ConnectionOptions): ConnectionOptions {
   const { servername } = tls;
   if (servername === undefined) return tls;

@@ -23,7 +23,7 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
   const breaks = { count: 0 };
   const connections = createConnections(settings, clock, breaks);
   const forLeases = createConnections({ ...settings, connections: 2 }, clock, breaks);
-  // Renewals have their own connections, because they must not wait.
+  // Renewals have connections of their own, because they must not wait for writes or for acquisitions.
   const forRenewals = createConnections({ ...settings, connections: 2 }, clock, breaks);
   const close = async (): Promise<void> => {
     await Promise.all([connections.close(), forLeases.close(), forRenewals.close()]);
@@ -52,7 +52,7 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
   };
 }
 
-/** Throws if `migrate` has not finished one of these units (by default any unit). */
+/** Throws if `migrate` has started to copy one of these units (by default any unit) and has not finished. */
 export async function refuseHalf(sql: Sql, units?: readonly string[]): Promise<void> {
   const unfinished = await readUnfinished(sql);
   if (unfinished.some((unit) => units?.includes(unit) !== false)) refuseUnfinishedCopy('database');

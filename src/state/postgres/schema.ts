@@ -115,7 +115,7 @@ async function readVersion(sql: Sql, lock = ''): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** Creates the schema only if missing, because a user may own a schema but not create one. */
+/** Creates the schema and the version table only if missing, because a user may own a schema but not create one. */
 async function createVersion(connections: Connections, schema: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     if (await hasVersion(connections, schema)) return;
