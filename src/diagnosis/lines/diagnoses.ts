@@ -104,8 +104,8 @@ function toLast({ known }: KnownOfJob): number {
 }
 
 /**
- * Returns a text that is equal for failures of the same kind with other values. Without the key, nobody can test a
- * line. Returns undefined if the lines have no content.
+ * Returns a text that is equal for failures of the same kind with other values. Without the key, nobody can test whether a line
+ * was in a log. Returns undefined if the lines have no content.
  */
 export function toFingerprint(texts: readonly string[], key: string): string | undefined {
   const plain = texts.flatMap((text) => text.split('\n')).map(normalise);

@@ -7,7 +7,7 @@ export const wholeKey =
 export const secretName = toAnyCase(
   '(?:passw(?:or)?d|passphrase|passwort|kennwort|contrase[nñ]a|mot[-_ ]de[-_ ]passe|senha|wachtwoord|l[oö]senord|has[lł]o|heslo|salasana|[пП]ароль|パスワード|密码|pwd|(?:(?<![a-z])|bind|root|admin|user|db)pw(?![a-z]|(?<=\\.pw)[:/])|(?<![a-z])(?:psk|otp)(?![a-z])|pre[-_]?shared[-_]?key|secret(?:[ _-]key)?|token|api[-_ ]?key|access[-_ ]?key|account[-_]?key|private[-_]?key|encryption[-_]?key|signing[-_]?key|licen[cs]e[-_]?key|auth[-_]?key|client[-_]?key[-_]?data|credentials?|passcode|(?:store|key|db|user|admin|root|mail|ssh|become|require)[-_]?pass(?![a-z])|masterauth|connection[-_]?string|sas[-_]?key)',
 );
-/** Matches the end of a name from any position in a word. */
+/** Matches the end of a name from any position in a word, because a search for its beginning takes long. */
 export const nameEnd = String.raw`${secretName}[\w.-]{0,40}`;
 export const named = String.raw`[\w.-]{0,40}${nameEnd}`;
 export const value = String.raw`([bu$@]?\\?"(?:[^"\\]|\\(?!")[^])+\\?"?|[buN$]?'[^']+'?(?:\\'+[^']*'?)*|[^\s"',;&<>{}()[\]][^\s"',;&<>]*)`;

@@ -14,8 +14,8 @@ export type KeptLines = {
 };
 
 /**
- * Keeps the errors and the last lines of the failed step, on each node on which it failed. If the log names no step,
- * keeps lines of the whole log. Secrets are removed first.
+ * Keeps the errors and the last lines of the failed step, and as many last lines of each other node on which it failed. If the
+ * log names no step, keeps lines of the whole log. Secrets are removed first.
  */
 export function keepLines(
   lines: readonly LogLine[],

@@ -19,7 +19,7 @@ export type Area = {
 export type Reading = {
   readonly area: string;
   readonly things: ReadonlyMap<string, Fields>;
-  /** True if the response has only some of the things. */
+  /** True if the response has only some of the things, so that the others are not gone. */
   readonly isPart?: boolean;
   /** True if the response may be as old as an earlier reading. */
   readonly mayBeStale?: boolean;

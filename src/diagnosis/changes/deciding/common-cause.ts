@@ -31,7 +31,7 @@ export function findCommonCause(results: Iterable<JobResult>, nowMs: number): Co
   if (failed.length < minFailed) return undefined;
   const numbers = { failed: failed.length, succeeded: succeeded.length };
   const counts = countFactors(failed, succeeded);
-  // The tested factors depend only on numbers of jobs, because by results, chance could look like a cause.
+  // The tested factors depend only on numbers of jobs. If they depended on results, chance could look like a cause.
   const tried = [...counts.values()].filter(({ covered, spared }) => covered + spared >= minCover * failed.length);
   const tests = countTests(tried.map(({ covered, spared }) => toLeast({ ...numbers, having: covered + spared })));
   const named = tried
@@ -106,7 +106,7 @@ function countFactors(failed: readonly JobResult[], succeeded: readonly JobResul
   };
   for (const result of failed) add(result, true);
   for (const result of succeeded) add(result, false);
-  // Nodes that are not stored count as successful.
+  // A job may have succeeded on nodes that are not stored, so they count as successful and never look like a cause.
   for (const { lastNode } of succeeded)
     for (const [key, count] of lastNode === undefined ? [] : counts)
       if (count.kind === 'node' && count.subject > String(lastNode))
@@ -122,7 +122,7 @@ function rank({ kind }: Factor): number {
   return factorKinds.indexOf(kind);
 }
 
-/** Returns the smallest probability that a factor can reach. */
+/** Returns the smallest probability that a factor can reach: if all jobs with it failed, or all failed jobs have it. */
 function toLeast({ failed, succeeded, having }: Pick<Table, 'failed' | 'succeeded'> & { having: number }): number {
   const covered = Math.min(failed, having);
   return toProbability({ failed, succeeded, covered, spared: having - covered });

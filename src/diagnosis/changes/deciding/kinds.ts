@@ -1,7 +1,7 @@
 import type { Area, Difference, Fields } from './areas.ts';
 import type { Change } from './change.ts';
 
-/** Returns the names of areas. The kinds of changes; a change begins with the word of its kind. */
+/** Returns the names of areas. The first word is the kind. */
 export const areas = {
   projects: 'projects',
   server: 'server',
