@@ -66,7 +66,7 @@ export function createApp(options: AppOptions) {
     if (started === undefined) return;
     const { keeping, server, watch, pusher } = started;
     started = undefined;
-    // The parts stop together, because a waiting poll ends when its connection closes.
+    // The parts stop at the same time, because a waiting poll ends only when its connection closes.
     await Promise.all([watch.stop(pusher?.stop()), server.close(), reloading]);
     await keeping.stop(mayTake);
     await watch.state.close();

@@ -117,7 +117,7 @@ function readLease(
   if (listed === undefined || lease === undefined) return undefined;
   const isOurs = owned().has(server);
   const remainingMs = Math.round(lease.remainingMs - (nowTicks - listed.readTicks));
-  // Without a release, no other replica can acquire the server before the lease expires.
+  // If this replica has given up the server, nobody watches it, although the lease has not expired.
   const expiresInMs = lease.owner === owner && !isOurs ? Math.min(0, remainingMs) : remainingMs;
   return { isOwned: isOurs, owner: lease.address, epoch: lease.epoch, expiresInMs };
 }

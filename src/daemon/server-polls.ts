@@ -143,7 +143,7 @@ function toRules(collector: Collector, { collectors: settings, metrics }: Config
   return { families: new Map([...rules, ...(isOwnWay ? [] : leaveToExecutions(collector))]), maxSeries };
 }
 
-/** Returns rules that drop families of the collector executions, which must not appear twice. */
+/** Returns rules that drop the families of the collector executions: none may appear twice, even in rows from before a reload. */
 function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   const theirs = new Set(Object.values(executionFamilies).map(({ name }): string => name));
   const shared = Object.values(metrics).filter(({ name }) => theirs.has(name));

@@ -89,7 +89,7 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
   };
 }
 
-/** Files are checked even without connections, for the first connection. */
+/** Files are checked even without connections, because the first connection must not get an expired certificate. */
 const lookEveryMs = 5000;
 
 async function readAgain(path: string, readFile: WebAccessOptions['readFile']): Promise<WebConfig | undefined> {

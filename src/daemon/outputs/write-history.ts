@@ -14,7 +14,7 @@ import type { State } from '../../state/state.ts';
 import { connectServer } from '../connect.ts';
 import { toExecutionSettings } from '../server-settings.ts';
 
-/** Executions that ended at `sinceMs` or later and before `untilMs`. */
+/** Executions that ended at `sinceMs` or later and before `untilMs`, so that a file can begin at the end of another file. */
 export type Span = { readonly sinceMs: number; readonly untilMs: number };
 
 type HistoryWish = {
