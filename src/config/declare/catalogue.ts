@@ -15,9 +15,9 @@ import { webFileOptions } from './web-file-options.ts';
 export type Leaf = {
   /** The place of the option in its tree, such as `tls.ca_file`. */
   readonly key: string;
-  /** The place of the option in the file, such as `web.listen_address`. */
+  /** The place of the option in the file, such as `web.listen_address`; undefined if it cannot be in the file. */
   readonly path: string | undefined;
-  /** The flag of the option without the dashes, such as `web.listen-address`. */
+  /** The flag of the option without the dashes, such as `web.listen-address`; undefined if it has none. */
   readonly flag: string | undefined;
   /** The variable of the option; undefined if the option is only in a file. */
   readonly environment: string | undefined;

@@ -78,7 +78,10 @@ export function settleExclusions(resolved: ResolvedTree, complaints: Complaints)
   return settled;
 }
 
-/** Complains about a client certificate without its key (or the reverse), and about options of a database without a host. */
+/**
+ * Complains about a client certificate without its key (or the reverse), and about options of a database without a host,
+ * because the state would then be in a file, and each replica would count separately.
+ */
 export function checkDatabase(general: ResolvedTree, complaints: Complaints): void {
   const complain = createComplain(general, complaints);
   const isGiven = (key: string) => general.get(`state.postgres.${key}`)?.place !== undefined;

@@ -22,7 +22,7 @@ function toSecretFile(example: string): ValueType<string, 'secret'> {
 const pages =
   'executions|schedule|tonight|jobs|changes|reference|traces|config|dashboards|runbooks|alerts/rules.yaml|api/(status|why|tonight|skipped|windows|changes|quarantine)';
 
-/** A path for the metrics, not of a page and not below /-/. */
+/** A path for the metrics, which is not the path of a page, nor below /-/, which is for health and lifecycle. */
 export const urlPath = text(new RegExp(`^(?!/(${pages})$)(/(?!-/)[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`), {
   takes: 'a path',
   problem: 'is not a path for metrics, or is that of a page',
