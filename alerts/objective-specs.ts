@@ -26,7 +26,7 @@ function toSloth({ name, description, errors, total }: Objective, target: number
   };
 }
 
-/** Renders the objectives for Pyrra. Sloth's objective counts late runs, but no missed runs. */
+/** Renders the objectives for Pyrra. Pyrra reads single metrics, so late runs count and missed runs do not. */
 export function pyrraObjectives(limits: Thresholds): object[] {
   const ofExecutions = executionObjectives.map((objective) => {
     const ratio = { errors: { metric: badEnds }, total: { metric: judgedEnds }, grouping: objective.by };

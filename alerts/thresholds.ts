@@ -26,7 +26,7 @@ export interface Thresholds {
   readonly credentialsRejectedFor: string;
   readonly passiveFor: string;
   readonly passiveBrieflyWindow: string;
-  /** The time for which the critical alert about the passive mode suppresses the brief one. */
+  /** The time for which the critical alert about the passive mode suppresses the brief one; longer than the window above. */
   readonly passiveLongWindow: string;
   readonly healthcheckFailingFor: string;
 
@@ -69,7 +69,7 @@ export interface Thresholds {
   readonly nodeFailureRatio: number;
   readonly nodeFailingJobs: number;
   readonly nodeFailingFor: string;
-  /** How long after an alert about a node its jobs are not reported. */
+  /** How long after an alert about a node its jobs are not reported, unless they have run again. */
   readonly nodeToldWindow: string;
   /** A job is slower if its durations have changed within this time, by at least the factor. */
   readonly durationFactor: number;
@@ -84,7 +84,7 @@ export interface Thresholds {
   readonly runsAtRiskSoonSeconds: number;
   readonly jobDisabledSeconds: number;
   readonly jobDisabledFor: string;
-  /** The lag above which alerts on finished executions do not fire. */
+  /** The lag above which alerts on finished executions do not fire; larger than the usual lag of idle projects. */
   readonly executionLagSeconds: number;
   readonly executionsLaggingFor: string;
   readonly executionsHiddenFor: string;
@@ -198,7 +198,7 @@ export const defaultThresholds: Thresholds = {
   // Twice the longest time between two reads of an idle project.
   executionLagSeconds: executionLimits.lagSeconds,
   executionsLaggingFor: '10m',
-  // The longest time between two reads of an idle project.
+  // The longest time between two reads of an idle project, so that a second read confirms the first.
   executionsHiddenFor: '15m',
   importsWindow: formatDuration(executionLimits.importsWindowMs),
   executionsImportedFor: '1h',

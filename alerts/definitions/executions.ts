@@ -155,13 +155,13 @@ function overdue(limits: Thresholds): Alert {
 }
 
 /**
- * If one job fails on a node, the job is the likely cause; if several jobs fail on it, the node is. In a project with a single
- * node, the cause stays unknown.
+ * If one job fails on a node, the job is the likely cause; if several jobs fail on it and few or none on other nodes, the node
+ * is the likely cause. In a project with a single node, the cause stays unknown.
  */
 function brokenNode(limits: Thresholds): string {
   const { newest, once } = createExpressions(limits);
   const failures = once(`increase(automation_node_failures_total{node!="__other__"}[${limits.nodeWindow}])`);
-  // All labels except the node match, because they may change.
+  // Without the node, all other labels match: they may change when a target or a server gets other labels.
   const ofProject = `sum without (node) (${failures})`;
   const nodes = `sum without (os_family) (${newest('automation_project_nodes')})`;
   return `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / ignoring (node) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, cluster, server, node)\n  ${newest('automation_node_failing_jobs')} >= ${limits.nodeFailingJobs}\nunless on (job, cluster, server, project)\n  ${nodes} < 2`;

@@ -165,7 +165,10 @@ function toBurn({ shortMs, longMs, factor }: BurnMs): Burn {
   return { short: formatDuration(shortMs), long: formatDuration(longMs), factor };
 }
 
-/** An alert for the whole server, or for each project if the alert of the server has not fired lately. */
+/**
+ * An alert for the whole server, or for each project if the server is within its budget and its alert has not fired within the
+ * longest short window, which still contains failures after the trouble is over.
+ */
 function burning(alert: string, burns: readonly [Burn, Burn], limits: Thresholds): string {
   const { unlessBehind } = createExpressions(limits);
   const [server, project] = executionObjectives.map((objective) => toBurning(objective, burns, limits));

@@ -45,7 +45,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
     },
     {
       alert: 'AutomationExecutionModePassiveBriefly',
-      // The passive mode was too short for the alert above.
+      // The passive mode is over, and was too short for the alert above.
       expr: `${once(`max_over_time(${passive}[${limits.passiveBrieflyWindow}])`)} == 1\nunless ${newest(passive)} == 1\nunless on (job, cluster, server, member)\n  ${wasCritical}`,
       for: '0s',
       severity: 'warning',

@@ -1,6 +1,6 @@
 import type { Inside } from './inside.ts';
 
-/** Licences that only have to be named. */
+/** Licences that only have to be named, and do not extend to other code. */
 const accepted = new Set([
   '0BSD',
   'Apache-2.0',
