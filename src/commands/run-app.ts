@@ -12,6 +12,7 @@ import { StateError } from '../state/state.ts';
 import type { Otlp } from '../tracing/deliver/settings.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { explainFault } from './faults.ts';
+import { createLineWriter, openStandardError } from './line-writer.ts';
 import type { Loaded } from './load.ts';
 import { createLog, type LogLevel } from './log.ts';
 import { toOpenShared } from './shared-state.ts';
@@ -28,8 +29,8 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   const backends = await loadBackendsOrComplain(context, config);
   if (backends === undefined) return exitCodes.misconfigured;
   const secrets = new Set<string>(secretsOfBackends(backends));
-  const write = createLineWriter(process.stderr, (dropped) =>
-    log.error({ dropped }, 'log lines dropped: standard error not read'),
+  const write = createLineWriter(openStandardError(), (dropped) =>
+    log.error({ dropped }, 'log lines dropped: standard error not read, or its disk full'),
   );
   const toLog = (level: LogLevel): Log => createLog({ ...config.log, level, secrets: () => [...secrets], write });
   let current = toLog(config.log.level);
@@ -185,42 +186,6 @@ export async function endInTime(
 
 /** The maximum duration of a stop without a large state. */
 const maxStopMs = 5000;
-
-/** Standard error, or its replacement in a test. */
-type LineStream = {
-  writableLength: number;
-  write: (text: string) => unknown;
-  on: (event: 'error' | 'drain', listener: () => void) => unknown;
-};
-
-/** The maximum number of bytes that wait for a reader that has stopped reading. */
-const maxWaitingBytes = 256 * 1024;
-
-/** Writes lines to a stream. If its reader has ended or stalled, lines are dropped, counted, and reported when there is room. */
-export function createLineWriter(stream: LineStream, onRoom: (dropped: number) => void): (line: string) => void {
-  let dropped = 0;
-  let isGone = false;
-  stream.on('error', () => {
-    isGone = true;
-  });
-  stream.on('drain', noteDropped);
-
-  function noteDropped(): void {
-    if (dropped === 0 || isGone) return;
-    const told = dropped;
-    dropped = 0;
-    onRoom(told);
-  }
-
-  return (line) => {
-    if (isGone) return;
-    if (stream.writableLength > maxWaitingBytes) dropped += 1;
-    else {
-      noteDropped();
-      stream.write(line);
-    }
-  };
-}
 
 type ReloadingOptions = {
   readonly loaded: Pick<Loaded, 'config' | 'loadAgain'>;

@@ -14,7 +14,7 @@ import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createLineWriter } from '../../src/commands/run-app.ts';
+import { createLineWriter } from '../../src/commands/line-writer.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { listen } from '../support/listen.ts';
@@ -296,6 +296,19 @@ describe('commands/line-writer', () => {
     write('again');
     expect(written.at(-1)).toBe('again');
     expect(told).toEqual([743]);
+  });
+
+  it('writes to a file again after its disk was full', ({ onTestFinished }) => {
+    const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const log = join(directory, 'log');
+    const script = `import { createLineWriter, openStandardError } from './src/commands/line-writer.ts';
+      const write = createLineWriter(openStandardError(), (dropped) => write('dropped ' + dropped));
+      for (const size of [2000, 2000, 2000]) write('x'.repeat(size));
+      (await import('node:fs')).truncateSync(process.env.LOG); write('again');`;
+    const shell = 'ulimit -f 1 && exec "$0" --input-type=module -e "$1" 2>>"$LOG"';
+    execFileSync('bash', ['-c', shell, process.execPath, script], { env: { ...process.env, LOG: log } });
+    expect(readFileSync(log, 'utf8')).toBe('dropped 3again');
   });
 
   it('stops writing after the reader has ended', () => {
