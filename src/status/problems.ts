@@ -99,7 +99,7 @@ function toTargets(server: ServerStatus): readonly TargetStatus[] {
   return [server, ...server.members];
 }
 
-/** Returns a problem if the shared database does not respond. */
+/** Returns a problem if the shared database does not respond, because nothing is counted meanwhile. */
 function findInDatabase(database: Status['database'], nowMs: number): Problem[] {
   if (database === undefined) return [];
   const { sinceMs, message } = database;
@@ -187,7 +187,7 @@ function* findUnwell({ name: collector, complaints }: CollectorStatus, of: strin
   }
 }
 
-/** Returns the problems of a server. If the server does not respond, returns only this problem. */
+/** Returns the problems of a server. If the server does not respond, returns only this problem, because others may be over. */
 function* findTroubles(server: ServerStatus): Generator<Problem> {
   const { name, state, troubles = [] } = server;
   if (state !== 'up') return;
@@ -214,7 +214,7 @@ function* findUnreadable(server: ServerStatus): Generator<Problem> {
 
 /**
  * Returns denied collectors as one problem for each server, because one policy permits all of them. Collectors that need an
- * administrator are a note.
+ * administrator are a note, because the exporter should not have these rights.
  */
 function* findDenied(server: ServerStatus): Generator<Problem> {
   const denied = toTargets(server).flatMap(({ collectors }) => collectors.filter(({ reason }) => reason === 'denied'));

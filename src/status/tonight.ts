@@ -120,7 +120,7 @@ function toTrouble(trouble: TroubleAhead, { nowMs }: RisksAhead): TroubleTonight
   };
 }
 
-/** The reasons whose text begins with the name of a job. */
+/** The texts for these reasons begin with the name of a job, which must not be capitalized. */
 const ofJobs = new Set<TroubleAhead['reason']>(['access', 'job_failing', 'child_failing', 'overlap']);
 
 function toRuns({ job, isCritical, firstMs, lastMs, count, reasons, subject }: RunsAtRisk): RunsTonight {
@@ -135,7 +135,7 @@ export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
     : undefined;
 }
 
-/** Reports whether the risks are known: all times are known, and expected runs were checked. */
+/** Reports whether the risks are known: all times are known, and no run is expected or at least one could be checked. */
 export function isJudged(risks: RisksTonight | null): boolean {
   if (risks === null) return false;
   const { runs, jobs_without_times: untimed, of_projects_off: off } = risks.not_judged;

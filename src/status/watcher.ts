@@ -39,7 +39,7 @@ export function isWatchedHere({ state }: Pick<ServerStatus, 'state'>): boolean {
   return state !== 'elsewhere' && state !== 'unwatched';
 }
 
-/** Reports whether there is no problem; null if another exporter watches the server. */
+/** Reports whether there is no problem; null if another exporter watches the server, so that the answer is unknown here. */
 export function judge(
   { servers }: { servers: readonly Pick<ServerStatus, 'state'>[] },
   problems: Parameters<typeof isWell>[0],

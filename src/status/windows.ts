@@ -17,7 +17,7 @@ export type Windows = {
   readonly unknown: string | null;
   readonly passive_since: string | null;
   readonly running: number;
-  /** The number of runs in progress that take longer than usual. */
+  /** The number of runs in progress that take longer than usual, so that their end is unknown. */
   readonly overdue: number;
   /** The expected end of the last run in progress. */
   readonly last_end: string | null;

@@ -9,14 +9,17 @@ import type { Trouble } from '../problem-kinds.ts';
 type Sample = {
   readonly ticks: number;
   readonly skewMs: number | undefined;
-  /** The start by the exporter's clock. */
+  /** The start by the exporter's clock, so that a step of the server clock does not change it. */
   readonly startedAtMs: number | undefined;
   readonly running: number | undefined;
   readonly threads: number | undefined;
   readonly heapRatio: number | undefined;
 };
 
-/** Stores the values of servers about themselves for half an hour. The problems of a silent server or member end. */
+/**
+ * Stores the values that servers report about themselves for half an hour, because a single value proves little about threads
+ * and heap. If a server or member stops reporting, these problems end, because they may be over.
+ */
 export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs = 0, limits = usualLimits.server) {
   const validForMs = toPatienceMs(everyMs);
   const known = new Map<string | undefined, { member: string | undefined; samples: readonly Sample[] }>();
