@@ -32,7 +32,7 @@ export function toWord(outcome: Outcome): string {
 /** The identity of a poll; with a member if cluster members are watched separately. */
 export type PollKey = { readonly server: string; readonly member?: string; readonly collector: string };
 
-/** Returns a text that identifies a poll. */
+/** Returns the same text for a poll and for its labels, which may lack the member. */
 export function toPollText({ server, member, collector }: Readonly<Partial<Record<string, string | number>>>): string {
   return JSON.stringify([server, member, collector]);
 }
@@ -44,7 +44,7 @@ export function toFault(error: Error): Fault {
   return { kind: 'internal', message: String(error) };
 }
 
-/** Returns the scope of an error: all projects, or one. */
+/** Returns which projects an error affects: all, or one that was deleted, cannot be read, or failed. */
 export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): 'all' | 'gone' | 'denied' | 'failed' {
   if (!(error instanceof ApiError)) return 'failed';
   const { kind, details } = error;

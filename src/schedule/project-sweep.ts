@@ -139,7 +139,7 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
     tally.read += 1;
     tally.failed = tally.failed.filter((each) => each !== fault);
   }
-  // The next pass starts with a readable project.
+  // The next pass starts with a readable project, so that errors of earlier projects do not end it early.
   progress.nextName = tally.firstRead ?? '';
   projectRows.passMs = clock.ticks() - startedTicks;
   progress.requests = gap.asked();

@@ -46,7 +46,7 @@ export function createVitality(
       if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
       if (fault?.details.isOwnLimit === true) return;
       const isAnswer = fault === undefined || isAuthenticatedAnswer(fault);
-      // Polls overlap, so an older poll that fails proves nothing.
+      // Polls overlap, so an older poll that fails now says nothing about a server that has responded to a newer poll.
       if (!isAnswer && startedTicks < answeredTicks) return;
       const wasOneFault = isOneFault;
       // A 500 concerns one endpoint.
