@@ -35,13 +35,13 @@ export type OwnershipObserver = ReachObserver & {
   readonly listed: (leases: readonly Lease[]) => void;
   readonly gained: (gained: Gained) => void;
   readonly lost: (unit: string, reason: LossReason) => void;
-  /** Called if a unit cannot be acquired or ended. */
+  /** Called if a unit cannot be acquired or ended, because a copy of it is incomplete, or its work cannot start or end. */
   readonly heldBack: (unit: string, error: unknown) => void;
 };
 
 export type Ownership = {
   readonly start: () => void;
-  /** Ends all units and releases their leases. */
+  /** Ends all units and releases their leases, so that other replicas need not wait for the leases to expire. */
   readonly stop: () => Promise<void>;
   /** Ends all units, changes the configuration, and starts the units again. Units that were removed are released. */
   readonly reload: (units: readonly string[], change: () => Promise<void>) => Promise<void>;

@@ -36,7 +36,7 @@ export function toPatienceMs(owned: number, chance: number): number {
   return Math.min(owned + chance, maxSteps) * patienceStepMs;
 }
 
-/** How long a replica leaves a unit to others after its work did not start. */
+/** How long a replica leaves a unit to others after its work did not start, because it would probably fail again. */
 export const restMs = 30_000;
 
 const patienceStepMs = 250;
@@ -61,7 +61,10 @@ export function listBehind(leases: readonly Lease[], { epochs, commits }: Omit<K
   );
 }
 
-/** Lists units that this replica owned at the request but not in the response. */
+/**
+ * Lists units that this replica owned when it requested the leases, and does not own in the response: the lease was deleted,
+ * taken, or lost with the last transactions of the database.
+ */
 export function listGone(leases: readonly Lease[], { owner, epochs }: Omit<Known, 'commits'>): Gone[] {
   return [...epochs].flatMap(([unit, epoch]) => {
     const isOurs = leases.some((lease) => lease.unit === unit && lease.epoch === epoch && lease.owner === owner);
