@@ -75,7 +75,7 @@ export function createPusher(options: PusherOptions): Pusher {
     const outcome = createOutcome();
     askedMs = 0;
     if (sums === undefined) {
-      // After an error, no more requests are sent.
+      // No more requests are sent after an error, because they would fail in the same way.
       for await (const batch of toBatches(families, pause))
         if (stopping.signal.aborted || outcome.add(await send(encode(batch, nowMs, options))).result === 'failed')
           break;

@@ -26,12 +26,13 @@ type Unit = {
   epoch: number | undefined;
 };
 
-/** The next point begins where this point ended. */
+/** The next point begins where this point ended, because a receiver restarts its sum after a gap. */
 type Kept = { readonly sent: Sent; readonly atMs: number };
 
 /**
- * Computes increases. Of a series that is older than the first push, only later increases are sent. Sums are stored
- * with their server, and so move with it to another replica. The exporter's own counters restart with each process.
+ * Computes increases. For a series that is older than the first push, only later increases are sent, because its whole value
+ * would look like a sudden increase. Sums are stored with their server, and so move with it to another replica. The exporter's
+ * own counters restart with each process.
  */
 export function createSentSums({ memories, epochOf, droppedLabels }: Stored, startedMs: number, pause: Pause) {
   const { recall, remember } = memories;
@@ -45,7 +46,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
     return unit;
   }
 
-  /** Resets the sums after a change of labels. */
+  /** Starts again after a change, because the sums of other series may have been sent before under other labels. */
   function begin(unit: Unit, nowMs: number): void {
     const dropped = droppedLabels();
     if ((unit.droppedLabels ?? dropped) !== dropped) unit.firstMs = Math.max(unit.firstMs, nowMs);
