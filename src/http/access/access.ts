@@ -67,7 +67,7 @@ export function createAccess(options: AccessOptions) {
         return;
       }
       const admission = users.admit(request.headers.authorization, toNetwork(request.socket.remoteAddress));
-      // Known clients are admitted without waiting.
+      // Known clients, and so all scrapes except the first, are admitted without waiting.
       if (typeof admission === 'string') settle(admission, { request, response, next });
       else void settleLate(admission, { request, response, next });
     },
@@ -125,7 +125,7 @@ function createReport({ clock, onRefused }: AccessOptions): AccessOptions['onRef
 const reportEveryMs = 60_000;
 
 type Wanted = Pick<WebTls, 'clientAuth' | 'allowedSans'>;
-/** The certificate of a client, with its names and whether a known authority signed it. */
+/** The certificate of a client: none, or its names and whether a known authority signed it. */
 export type Shown =
   | { readonly isVerified: boolean; readonly altNames: readonly string[]; readonly fingerprint: string }
   | undefined;

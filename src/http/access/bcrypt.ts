@@ -111,7 +111,7 @@ export function computeStart(words: number): Int32Array {
   return Int32Array.from({ length: words }, (_, index) => Number.parseInt(digits.slice(index * 8, index * 8 + 8), 16));
 }
 
-/** The number of extra bits for the errors of both series. */
+/** The number of extra bits, which exceeds the errors of both series together. */
 const guardBits = 64;
 
 function computeArctan(x: number, bits: number): bigint {

@@ -29,7 +29,7 @@ export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   return router;
 }
 
-/** The front page is about one server only if the URL names it. */
+/** The front page is about one server only if the URL names the server, as links to anchors do. */
 const front = '/';
 const pagesOfServer = [
   '/executions/:server/:id',
@@ -38,7 +38,7 @@ const pagesOfServer = [
   '/windows/:server',
   '/skipped/:server',
 ];
-/** The pages that may be about one server. */
+/** The pages that are about one server if only one server is configured, or if the URL names a server. */
 const lists = ['/executions', '/jobs', '/schedule', '/changes', '/api/changes', '/tonight', '/api/tonight'];
 
 function toServer({ params, query, path }: Request, servers: readonly string[]): string | undefined {
