@@ -82,7 +82,7 @@ export function toExecutionStatus(word: string | undefined): ExecutionStatus {
 export const executionModes = ['active', 'passive'] as const;
 export type ExecutionMode = (typeof executionModes)[number];
 
-/** Reads a mode. Returns undefined for an unknown word. */
+/** Reads a mode. Returns undefined for an unknown word, because a wrong series is worse than none. */
 export function toExecutionMode(word: string | undefined): ExecutionMode | undefined {
   return executionModes.find((mode) => mode === word);
 }
@@ -90,9 +90,10 @@ export function toExecutionMode(word: string | undefined): ExecutionMode | undef
 export type RunTimes = { readonly startedAtMs: number; readonly endedAtMs?: number | undefined };
 
 /**
- * Reports whether two responses with the same id are about the same run: ids may start again. Starts less than two seconds
- * apart are equal, because some responses lack milliseconds. For a row without a start, the end counts as its start. After a
- * change of daylight saving time, servers with local time shift a start by one hour, at most eight days after the run.
+ * Reports whether two responses with the same id are about the same run, because ids start again in a new or restored database.
+ * Starts less than two seconds apart are equal, because some responses lack milliseconds. For a row without a start, the end
+ * counts as its start. After a change of daylight saving time, a server with local time shifts a start by exactly one hour, at
+ * most eight days after the run; the end is the same or shifted too.
  */
 export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   const movedMs = other.startedAtMs - one.startedAtMs;

@@ -110,7 +110,7 @@ export type FirstCause = {
 export type Seen = {
   readonly fingerprint: string;
   readonly firstMs: number;
-  /** The number of failures with the same lines. */
+  /** The number of these failures, including this one. */
   readonly count: number;
   /** The end of the previous failure; undefined if this failure is the first. */
   readonly beforeMs?: number | undefined;
@@ -195,7 +195,10 @@ export type Surroundings = {
   readonly nodeCountOf: (project: string) => number | undefined;
   /** Returns when a node disappeared from the inventory of a project, if it did. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;
-  /** Returns the time up to which nothing changed that may let a refused job log in; undefined after such a change. */
+  /**
+   * For a job that was refused at a time, returns until when no change is known that may let the job log in; undefined if there
+   * was such a change, or if not all keys of the job were read since.
+   */
   readonly accessUnchangedMs: (job: JobAround, sinceMs: number) => number | undefined;
   /** Returns the cause that most failing jobs share; undefined if the given job does not have it. */
   readonly causeOf: (job: JobAround) => SharedCause | undefined;

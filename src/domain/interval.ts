@@ -58,7 +58,7 @@ function findInDay(times: TimesOfDay, dayMs: number, afterMs: number): number | 
 
 type CronPart = { readonly unitMs: number; readonly size: number; readonly first: number };
 
-/** Returns a cron field: `*`, steps or a fixed value. */
+/** Returns a cron field: every value for units below the interval, steps for its own unit, one fixed value above it. */
 function toField(everyMs: number, { unitMs, size, first }: CronPart): string {
   if (everyMs <= unitMs) return '*';
   const step = everyMs / unitMs;

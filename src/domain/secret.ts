@@ -114,7 +114,7 @@ export function toSecretForms(secret: string): string[] {
   ];
 }
 
-/** Returns the plain text, and the text escaped as JSON one to four times. */
+/** Returns the plain text, and the text escaped as JSON one to four times, because a log line may quote quoted text. */
 function toJsonForms(secret: string): string[] {
   const forms = [secret];
   for (let depth = 0; depth < 4; depth++) forms.push(JSON.stringify(forms.at(-1)).slice(1, -1));
@@ -128,7 +128,7 @@ function toCautiousJson(secret: string): string {
     .replaceAll(/[<>&'+=]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Returns the three forms of a secret within the base64 of a longer text. */
+/** Returns the three forms of a secret in the base64 of a longer text, without ends that depend on neighbouring text. */
 function toBase64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [0, 1, 2].flatMap((shift) => {

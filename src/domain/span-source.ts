@@ -18,7 +18,7 @@ export type TracedExecution = Omit<Execution, 'nextAttemptId'> & {
 /** The parts from which a trace is made. */
 export type SpanSource = {
   readonly execution: TracedExecution;
-  /** The state, if the trace has one. */
+  /** The state; absent if the server has none, or if the trace does not wait for it. */
   readonly state?: ExecutionState | undefined;
   /** The definition of the workflow; absent for ad hoc runs, and if it cannot be read. */
   readonly workflow?: readonly WorkflowStep[] | undefined;

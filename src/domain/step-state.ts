@@ -63,7 +63,7 @@ export function isRunning(condition: StepCondition): boolean {
   return condition === 'running' || condition === 'running-handler';
 }
 
-/** How much earlier than its execution a state may end. */
+/** How much earlier than its execution a state may end: it has whole seconds, and the log is closed before the end is stored. */
 const maxClosingMs = 30_000;
 
 /** A step as defined in its job, without its command or script, which may contain secrets. */

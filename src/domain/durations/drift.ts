@@ -86,7 +86,7 @@ function toTenths(durationMs: number): number {
   return Math.min(Math.round(durationMs / 100), maxLong);
 }
 
-/** Inserts a run. Ignores a run that ended before all stored runs. */
+/** Inserts a run. Ignores a run that ended before all stored runs, because the durations may have changed since. */
 function insertLate(before: Drift, durationMs: number, endMinute: number): Drift {
   const [tenths, apart] = [toList(before.tenths), toList(before.apart)];
   const ends = toEnds({ ...before, tenths, apart });
