@@ -83,7 +83,7 @@ function dropLabels(rows: readonly Row[], families: BoundRules['families']): rea
   });
 }
 
-/** Rounds sums of durations, because another order of addition may give a slightly smaller sum. */
+/** Rounds sums of durations: after a restart, another order of jobs may give a slightly smaller sum, which looks like a reset. */
 function toWholeMs(rows: readonly Row[], families: BoundRules['families']): readonly Row[] {
   const isOfSeveral = ({ family, suffix }: Row): boolean =>
     suffix === '_sum' && (families.get(family.name)?.dropLabels ?? []).length > 0;
@@ -102,8 +102,8 @@ function toShorter(family: Family, dropped: readonly string[]): Shorter {
 export type Shown = ReadonlySet<string> | undefined;
 
 /**
- * Returns at most `maxSeries` rows. The rows of a job, a histogram, a summary or a state set are published together or
- * not at all. Published units stay; omitted units return only if there is enough room.
+ * Returns at most `maxSeries` rows. The rows of a job, a histogram, a summary or a state set are published together or not at
+ * all. Published units stay; omitted units return only if there is enough room, so that changing rows do not displace others.
  */
 function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { rows: readonly Row[]; shown: Shown } {
   const spare = Math.floor(maxSeries * shareOfReturn);

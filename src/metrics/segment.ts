@@ -36,7 +36,7 @@ type RenderOptions = {
   earlier?: readonly Segment[] | undefined;
 };
 
-/** Renders one segment for each family, in slices, so that rows never block the event loop. */
+/** Renders one segment for each family, in order of appearance, in slices, so that rows never block the event loop. */
 export async function renderSegments(
   rows: readonly Row[],
   baseLabels: readonly LabelPair[],
