@@ -35,7 +35,7 @@ export async function history(context: CommandContext): Promise<number> {
     ...(givenUntilMs === undefined ? [`--until: ${noTime}`] : []),
     // Blocks that end in the future would make Prometheus reject scrapes, because their samples are older.
     ...(givenUntilMs !== undefined && givenUntilMs > nowMs ? ['--until: is in the future'] : []),
-    // The output is checked now, because the file is written hours later.
+    // The output is checked now, because the file is written hours later and replaces any file of its name.
     ...(isOther(output) ? [`--output: ${output} exists and is not a file; name another`] : []),
   ];
   const fail = (...texts: readonly string[]): number => {

@@ -103,7 +103,7 @@ type CacheOwner = { userId: number };
 
 /**
  * Stores compiled code in the cache directory of the user, which halves the duration of a start. Returns why an existing
- * directory is not used.
+ * directory is not used; undefined if it is used, or if none can be created.
  */
 function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const userId = process.getuid?.();

@@ -41,7 +41,7 @@ export async function probeLive(config: Config, otlp: Otlp, version: string): Pr
   return [...(await probeBackends(config, otlp, version)), ofState, ...(await Promise.all(ofServers)).flat()];
 }
 
-/** Sends a test trace with its own name. */
+/** Sends a test trace with a name of its own, so that nobody mistakes it for an execution. */
 async function probeBackends({ traces, diagnosis }: Config, otlp: Otlp, version: string): Promise<LiveReport[]> {
   const name = 'trace-backend';
   if (!sendsTraces(traces, otlp))

@@ -241,7 +241,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     return [];
   }
 
-  /** Compares the number of jobs with the number of possible series. Jobs that never ran count too. */
+  /** Compares the number of jobs with the number of possible series. Jobs that never ran count too, because they may run. */
   async function findRoom(api: Api): Promise<Finding> {
     const names = await readNames(api);
     if (names.length === 0) return findNone();
