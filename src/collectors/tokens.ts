@@ -43,7 +43,7 @@ export const tokensCollector = defineCollector({
       ...[...Map.groupBy(answer, ({ name }) => name ?? '')].flatMap(([name, sameName]) => {
         const valid = sameName.filter((token) => !isExpired(token));
         const ends = (valid.length > 0 ? valid : sameName).flatMap(({ expiration: ms }) => ms ?? []);
-        // A replaced token stays in the list, and must not hide the new one.
+        // A replaced token stays in the list after its expiration, and must not hide the new one, which may have no expiration.
         const ms = valid.length > 0 ? Math.min(...ends) : Math.max(...ends);
         return expiration.rows(Number.isFinite(ms) ? ms / 1000 : undefined, { name });
       }),
