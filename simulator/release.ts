@@ -22,7 +22,7 @@ export type Release = {
   readonly tieOrder: 'start' | 'id';
   readonly executionSummaryOnDemand: boolean;
   readonly jobDeletedFlag: boolean;
-  /** True if executions/metrics has the succeeded and failed executions in a map. */
+  /** True if executions/metrics has the succeeded and failed executions in a map; later releases have them beside the total. */
   readonly metricsStatus: boolean;
   readonly metricsCounts: boolean;
   readonly metricsChecked: boolean;
@@ -30,13 +30,13 @@ export type Release = {
   readonly rowsFor: readonly JobRight[];
   /** The forms for several projects that the list of running executions accepts: `*`, or names with commas. */
   readonly runningOf: readonly ('*' | ',')[];
-  /** True if `*` is refused when the events of a project cannot be read. */
+  /** True if `*` is refused in the middle of the response when the events of a project cannot be read. */
   readonly refusesStar: boolean;
   /** True if the project `*` causes a server error. */
   readonly failsOverStar: boolean;
   /** True if the session cookie of a request has precedence over its token. */
   readonly prefersSession: boolean;
-  /** True if the default SSH executor reports every failure with the same word. */
+  /** True if the default SSH executor reports every failure with the same word, so that only exit codes differ. */
   readonly failsUnknown: boolean;
   /** True if the inner steps of a conditional step are its children; in other releases they replace it. */
   readonly nestsConditions: boolean;

@@ -11,7 +11,7 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
   /** True if the connection ends before the whole answer is sent. */
   readonly breaksOff?: boolean;
-  /** The number of items that the server lists in memory for the answer. */
+  /** The number of items that the server lists in memory for the answer, even if it returns only a few. */
   readonly listed?: number;
 };
 

@@ -91,7 +91,7 @@ export function jobForecast(request: ApiRequest): Answer {
   const [fromMs, toMs] = past ? [otherEnd, nowMs] : [nowMs, otherEnd];
   const played = accelerate(schedule, world.speed);
   const times = timesBetween(played, fromMs, toMs, limit);
-  // Newer releases append one-time runs.
+  // Newer releases append one-time runs at any time, even to past times.
   const ordered = newest ? oneTimeRuns(request, job) : [];
   const futureScheduledExecutions = [...times, ...ordered].map((timeMs) => toObjectDate(timeMs, world.release));
   return {

@@ -78,7 +78,7 @@ function planRetry(world: World, execution: Execution, atMs: number): void {
   if (end?.stored !== 'failed' || job === undefined || retry === undefined || execution.attempt >= retry.attempts) {
     return;
   }
-  // The finished attempt is removed first, because it is no running execution.
+  // The finished attempt is removed first, because it must not count as a running execution of its job.
   execution.project.open.delete(execution.id);
   const start = {
     project: execution.project,

@@ -16,7 +16,7 @@ export function planOf(execution: Execution): WorkflowRun {
   return execution.fitMs === undefined ? plan : scaleRun(plan, execution.fitMs);
 }
 
-/** Returns how a run ends; with `cutMs`, its progress at this time. */
+/** Returns how a run ends if it is not interrupted; with `cutMs`, how far it had got by then. */
 export function toOutcome(plan: WorkflowRun, cutMs = Number.POSITIVE_INFINITY): Outcome {
   const good = new Set<string>();
   const bad = new Set<string>();
@@ -92,7 +92,7 @@ export type Progress = {
   readonly final: boolean;
   /** Returns the member's time some milliseconds after the start of the first step. */
   readonly toShown: (ms: number) => number;
-  /** True if a step fails at the end of its run; otherwise it is closed with the run. */
+  /** True if a step notices that the run was ended, and so fails; otherwise it is closed with the run. */
   readonly isNoticed: boolean;
 };
 
@@ -105,7 +105,7 @@ export type Moment = {
 
 export function progressOf(execution: Execution, atMs: number): Progress {
   const { end, lostAtMs, workAtMs, startedAtMs } = execution;
-  // The stored state of a run does not change after a crash.
+  // The stored state of a run does not change after a crash, even if the run is marked incomplete later.
   const final = end !== undefined && lostAtMs === undefined && end.atMs <= atMs;
   const untilMs = Math.min(atMs, lostAtMs ?? atMs, end?.atMs ?? atMs);
   const beganMs = Number.isFinite(workAtMs) ? workAtMs : Number.POSITIVE_INFINITY;

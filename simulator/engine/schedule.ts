@@ -3,7 +3,7 @@ type Cadence = { readonly everyMs: number; readonly offsetMs: number; readonly f
 
 export type Schedule = Cadence | Cron;
 
-/** Returns a faster schedule. A higher speed gives more runs of cadences. */
+/** Returns a faster schedule. A higher speed gives more runs, never future times; calendar schedules do not change. */
 export function accelerate(schedule: Schedule, speed: number): Schedule {
   if ('cron' in schedule) return schedule;
   return { ...schedule, everyMs: Math.max(1000, Math.round(schedule.everyMs / speed)) };

@@ -56,7 +56,7 @@ export function beginWork(world: World, execution: Execution, workAtMs: number):
   world.queue.push(workAtMs + Math.min(lengthMs, limitMs), { kind: 'end', execution });
 }
 
-/** Counts runs of referenced jobs. A job that runs as a step counts for its own average. */
+/** Counts runs of referenced jobs. A job that runs as a step counts for its own average, however it ends. */
 function countReferences(world: World, execution: Execution, { steps }: WorkflowRun): void {
   for (const { step, nodes, workflow, perNode, ...span } of steps) {
     const job = step.kind === 'jobref' ? world.jobs.get(step.text) : undefined;

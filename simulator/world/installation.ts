@@ -191,13 +191,13 @@ export type Execution = {
   readonly options: Readonly<Record<string, string>>;
   readonly attempt: number;
   readonly oneTime: boolean;
-  /** The start of the run, and the start of its first step. */
+  /** The time at which the run counts as started, and the start of its first step (later for a delayed retry or a full pool). */
   readonly startedAtMs: number;
   workAtMs: number;
   /** The time at which its member disappeared. The run makes no more progress. */
   lostAtMs: number | undefined;
   end: ExecutionEnd | undefined;
-  /** True once the end is visible. Before, the server shows the run as running. */
+  /** True once the end is visible. Before that, the server shows the run as running, because it stores the end later. */
   ended: boolean;
   retriedBy: Execution | undefined;
   jobDeleted: boolean;

@@ -24,7 +24,7 @@ export const settingsSchema = z.strictObject({
   statePending: z.set(z.number()).or(z.literal('all')),
   /** The state of logs: readable, not loaded yet, or lost. */
   logs: z.enum(['ready', 'pending', 'missing']),
-  /** A number that is added to every total of the executions list. */
+  /** A number that is added to every total of the executions list, down to 0, because real totals may be wrong too. */
   totalOffset: z.number(),
   /** The limit of a gateway for the rows of a list. */
   maxRows: z.number(),

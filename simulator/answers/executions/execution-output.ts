@@ -98,7 +98,7 @@ const fourWords: Readonly<Record<string, string>> = { running: 'running', succee
 
 type Presence = Settings['logs'];
 
-/** Returns whether a member has a log. After a while, a member gets logs of other members from the log storage. */
+/** Returns whether a member has a log. A member gets logs of other members' runs only from the log storage, after a while. */
 function presenceOf({ world, member }: ApiRequest, execution: Execution): Presence {
   const { logs, logStoragePlugin, storageDelayMs } = world.settings;
   if (logs !== 'ready') return logs;
