@@ -28,7 +28,10 @@ const counters: Readonly<Record<string, (row: ListedRow) => readonly Share[]>> =
     (row.failedNodes ?? []).map((node) => ({ labels: { project: row.project, node }, value: 1 })),
 };
 
-/** Compares each counter with the rows of the server: at least the old executions, at most all. */
+/**
+ * Compares each counter with the rows of the server: at least the executions that ended long enough ago, at most all that were
+ * ever seen.
+ */
 export function judgeCounters(
   { executions }: Journal,
   { metrics, fromMs, throughMs }: { metrics: Series; fromMs: number; throughMs: number },

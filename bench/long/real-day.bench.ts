@@ -41,7 +41,7 @@ export async function run() {
   return [...findings.map(toRow), ...(isWanted('cost') ? toCosts(journal, metrics) : [])];
 }
 
-/** Joins the recorded rows with the rows that the server lists now. */
+/** Joins the recorded rows with those that the server lists now: the recorder may be behind, and deleted rows are not listed. */
 async function joinListed(server: RealServer, recorded: Journal['executions'], fromMs: number) {
   const joined = new Map(recorded);
   const projects = (await server.json('47/projects')) as readonly { readonly name: string }[];
@@ -60,7 +60,7 @@ function toRow({ what, checked, wrong }: Finding) {
   return { what, figure, mustReach: 'none differs', reached: wrong.length === 0 };
 }
 
-/** Computes the cost from the least and the median minute. */
+/** Computes the cost from the least and the median minute, because the same jobs run with and without the exporter. */
 function toCosts({ readings }: Journal, metrics: Awaited<ReturnType<typeof readSeries>>) {
   const minutes = { with: [] as number[], without: [] as number[] };
   let requests = 0;

@@ -7,7 +7,11 @@ import type { RealServer } from './real-server.ts';
 type Figures = ReadonlyMap<string, number>;
 type Truth = Readonly<Record<string, Figures>>;
 
-/** Compares each value with the minimum and the maximum of the server's answers at the time. */
+/**
+ * Compares each family of readings with the server's own answers: each value must lie between the minimum and the maximum of
+ * the server's answers at that time, and a value may be present or absent only if it was present or absent in one of these
+ * answers.
+ */
 export async function judgeFigures(
   server: RealServer,
   exporterUrl: string,
@@ -122,7 +126,7 @@ type Put = (family: string, value: number | undefined, labels?: Parameters<typeo
 type Ask = <Answer>(path: string) => Promise<Answer>;
 
 async function readTruth(server: RealServer): Promise<Truth> {
-  // This cast is safe for a tested release.
+  // This cast is safe if the server is of the release that the exporter was built for.
   const ask: Ask = async <Answer>(path: string) => (await server.json(`47/${path}`)) as Answer;
   const truth: Record<string, Map<string, number>> = {};
   const put: Put = (family, value, labels = {}) => {

@@ -17,10 +17,13 @@ const blurMs = 15_000;
 const marginMs = 600_000;
 /** A time is decided after its margin and the next answers. */
 const settledMs = 1_500_000;
-/** Several changes between two lists look like one change. */
+/** Lists of jobs are read every few minutes, so several changes in between look like one change. */
 const listMs = 300_000;
 
-/** Compares missed runs, by job and reason, with the notes about each time. */
+/**
+ * Compares missed runs, by job and reason, with the notes about each time: at least the times that must have been missed for
+ * this reason, at most the times that may have been.
+ */
 export function judgeMisses(
   journal: Journal,
   { metrics, fromMs, nowMs }: { metrics: Series; fromMs: number; nowMs: number },
@@ -167,7 +170,7 @@ type Question = {
   readonly runs: readonly Recorded[];
 };
 
-/** Returns the possible reasons in the order of the contract. */
+/** Returns the possible reasons in the order of the contract: those near the time, and all after them. */
 function findReasons({ readings, projects }: Journal, { note, atMs, lateMs, runs }: Question): ReadonlySet<string> {
   const may = new Set<string>();
   const near = readings.filter((each) => Math.abs(each.atMs - atMs) < blurMs);

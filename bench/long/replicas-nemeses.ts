@@ -151,7 +151,7 @@ async function recover(scene: ReplicaScene): Promise<number> {
   return (await scene.settle()).ms;
 }
 
-/** Stops an owner inside a transaction that waits for a lock. */
+/** Stops an owner inside a transaction: a lock holds it until the process is stopped; then the database ends it. */
 async function stopInside(scene: ReplicaScene): Promise<number> {
   const { replica } = await scene.settle();
   const database = scene.database();
@@ -239,7 +239,7 @@ function fill(file: string): void {
   }
 }
 
-/** Reports whether this process may mount file systems. */
+/** Reports whether this process may mount, which only root may, and not in every container. */
 export function mayMount(): boolean {
   return process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
 }

@@ -57,7 +57,7 @@ async function playRound(scene: ReplicaScene, round: number, took: Map<string, n
   }
 }
 
-/** Compares the requests of one daemon and of three. */
+/** Compares the requests of one daemon with those of three under the same load. */
 async function measureAlone(scene: ReplicaScene) {
   const [first, ...others] = scene.replicas;
   await first?.start();

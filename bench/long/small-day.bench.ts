@@ -92,7 +92,7 @@ async function measureEmpty(): Promise<number> {
       await (await fetch(`http://127.0.0.1:${String(port)}/`)).arrayBuffer();
       await new Promise((resolve) => setTimeout(resolve, 15_000));
     }
-    // CPU time has ticks of 10 ms.
+    // CPU time has ticks of 10 ms, so at least a part of one tick was used.
     return Math.max(10, readCpuMs(empty.pid ?? 0) - cpuMs) / 1000 / (seconds / 60);
   } finally {
     empty.kill('SIGTERM');
