@@ -46,7 +46,7 @@ function installPackages(packages: readonly string[]): void {
   });
 }
 
-/** Installs services without starting them, by a policy file of Debian. */
+/** Installs services without starting them, by Debian's policy file; an existing policy file stays. */
 function withServicesAtRest(install: () => void): void {
   if (existsSync(policyFile)) {
     install();

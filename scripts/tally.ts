@@ -36,7 +36,7 @@ export function toSummary(tally: Tally): string {
 
 const budgetSeconds = { push: 480, all: 2700 };
 
-/** Compares the duration of a run with its limit on two idle cores. */
+/** Compares the duration of a whole run with its limit on two idle cores; a busy machine does not make a run fail. */
 export function toTimes({ isAll, seconds, load }: TimesOfRun): string {
   const budget = isAll ? budgetSeconds.all : budgetSeconds.push;
   const verdict = seconds > budget ? `${(seconds - budget).toFixed(0)} s over` : 'within';

@@ -57,7 +57,7 @@ function isEscaped(top: string, id: string): boolean {
   return id.startsWith(join(top, 'src'));
 }
 
-/** Escapes non-ASCII characters before the build, without moving lines. */
+/** Escapes non-ASCII characters before the build, because templates with a tag keep their text; no line moves. */
 function toAscii(code: string): string {
   return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

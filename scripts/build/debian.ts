@@ -88,7 +88,7 @@ function addNode(root: string, { binary, licence }: ShippedNode): void {
   write(root, `usr/bin/${name}`, renderStart());
 }
 
-/** Renders the script that starts Node with its settings; the environment takes precedence. */
+/** Renders the script that starts Node with its settings, so that it need not restart; the environment takes precedence. */
 export function renderStart(): string {
   const settings = Object.entries(allocatorSettings).map(([key, value]) => `${key}="\${${key}-${value}}"`);
   return `#!/bin/sh

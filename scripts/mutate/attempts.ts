@@ -11,11 +11,11 @@ type Ending = { readonly code: number | null; readonly signal: NodeJS.Signals | 
 
 export type Attempts = { readonly attempt: (order: Order) => Promise<Answer | Lost>; readonly close: () => void };
 
-/** The maximum number of mutants in a session; its memory grows. */
+/** The maximum number of mutants in a session, whose memory grows with the modules that it loads. */
 const maxOfSession = 80;
 /** The time limit for a mutant, far above the limits of its tests. */
 const limitMs = 600_000;
-/** Signals that only an operator or the kernel sends. */
+/** Signals that only an operator or the kernel sends; a process ends itself with its code, or with SIGABRT if it lacks memory. */
 const fromOutside: readonly string[] = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGKILL'];
 
 /** Tries mutants one by one in a process; a process that ends or hangs is replaced. */

@@ -56,7 +56,7 @@ const branching = [
   'DoWhileStatement',
 ];
 
-/** Larger numbers are limits or units: changing them by one is no fault. */
+/** Numbers above this are limits or units: changing them by one is no fault, but doubling them or setting them to 0 is. */
 const largeNumber = 100;
 
 /** Yields the faults of a node without the nodes below it. */

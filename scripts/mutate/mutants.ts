@@ -44,7 +44,7 @@ export function applyChange(text: string, { start, end, replacement }: Change): 
   return text.slice(0, start) + replacement + text.slice(end);
 }
 
-/** Returns this many mutants, chosen by the seed. */
+/** Returns this many mutants, the same ones for the same seed; changes of other code do not change the choice. */
 export function sampleOf(mutants: readonly Mutant[], size: number, seed: number): readonly Mutant[] {
   const keyed = mutants.map((mutant) => ({ mutant, key: digest(`${seed}\n${mutant.id}`) }));
   const chosen = keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, size);

@@ -6,7 +6,7 @@ export type Order = { readonly mutant: Mutant; readonly tests: readonly string[]
 export type Answer = {
   /** The first test that fails; absent if all tests pass. */
   readonly noticedBy?: string;
-  /** Test files that also fail without the fault, with the reasons. */
+  /** Test files that also fail without the fault, each with the reason: they prove nothing. */
   readonly leftOut: readonly string[];
 };
 
