@@ -76,6 +76,11 @@ describe('executions/reconcile', () => {
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs, formerThroughId: 6 })).newEpochAtMs).toBe(
       9 * hourMs,
     );
+    // The previous epoch has this id too, so the current epoch has used it.
+    const twice = knownAs([7, 4 * hourMs], [7, 8 * hourMs]);
+    const third = { ...again, known: twice, formerThroughMs: 8 * hourMs, formerEpochs: 1 };
+    expect(reconcile(input(third)).newEpochAtMs).toBe(9 * hourMs);
+    expect(reconcile(input({ ...third, formerEpochs: 2 })).newEpochAtMs).toBeUndefined();
     // The execution was aborted before its start.
     const known = new Map([[7, [{ startedAtMs: 80 * hourMs, endedAtMs: 8 * hourMs }]]]);
     expect(reconcile(input({ ...again, known, formerThroughMs: 8 * hourMs })).newEpochAtMs).toBeUndefined();

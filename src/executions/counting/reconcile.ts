@@ -51,7 +51,7 @@ export type Reconciled = {
 
 /** Decides which rows are new, and which new rows count. Accepts repeated and unsorted rows. */
 export function reconcile(input: ReconcileInput): Reconciled {
-  const { known, ids, oneTimeIds, seenAtMs, latestMs, isWanted } = input;
+  const { known, ids, oneTimeIds, seenAtMs, latestMs, isWanted, formerEpochs = Number.POSITIVE_INFINITY } = input;
   const { formerThroughMs = Number.NEGATIVE_INFINITY, formerThroughId = Number.POSITIVE_INFINITY } = input;
   let epochStartedAtMs = Math.min(input.epochStartedAtMs, latestMs);
   const entries: Entry[] = [];
@@ -89,6 +89,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
       if (isComparable) regular.push(entry);
       // A new database uses each id once, so an id that repeats within the current epoch starts a new epoch.
       const isTakenAgain =
+        (earlier?.length ?? 0) > formerEpochs ||
         earlier?.some((run) => toBegin(run) >= epochStartedAtMs && toBegin(run) > toFormerThroughMs(id)) === true;
       if (isTakenAgain || (isComparable && order.startsAgain(entry))) {
         const beganMs = isComparable ? startedAtMs : latestMs;
@@ -98,7 +99,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
     if (isWanted(toJobName(row))) counted.push(row);
   }
   const since = newEpochAtMs ?? epochStartedAtMs;
-  const former = (input.formerEpochs ?? Number.POSITIVE_INFINITY) + Number(newEpochAtMs !== undefined);
+  const former = formerEpochs + Number(newEpochAtMs !== undefined);
   // Each epoch uses an id once. A run with an id that every former epoch has used belongs to the current epoch. After the clock
   // was set back, runs of former epochs may have later starts than the current epoch.
   const isTaken = ({ id }: Finished): boolean =>
