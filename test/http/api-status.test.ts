@@ -69,7 +69,7 @@ describe('http/api-status', () => {
           member: null,
           collector: null,
           title: 'Traces cannot be delivered',
-          text: 'Traces cannot be delivered. Since 03:09 UTC (10 min ago): collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED).',
+          text: 'Traces cannot be delivered. Since 03:09 UTC (10 min ago): collector.example.org:4318: the connection was refused; is the OTLP endpoint running? (ECONNREFUSED).',
         },
         {
           kind: 'quarantined',
@@ -201,7 +201,7 @@ describe('http/api-status', () => {
         collector: 'collector.example.org:4318',
         failing: true,
         failing_since: '2024-05-20T03:09:40.000Z',
-        message: 'collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED)',
+        message: 'collector.example.org:4318: the connection was refused; is the OTLP endpoint running? (ECONNREFUSED)',
         last_delivered: '2024-05-20T03:19:28.000Z',
         pending_count: 3,
         waiting_count: 1200,

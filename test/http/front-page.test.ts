@@ -334,7 +334,7 @@ users | ✗ timeout | 12 s ago | in 3 s | 23 ms |
     expect(toText(await readTraces(stuckLogs()))).toContain('✗Log records cannot be delivered\n');
     const stuck = await readTraces(stuckTraces());
     expect(toText(stuck)).toContain(`✗Traces cannot be delivered
-Since 03:09 UTC (10 min ago): collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED). Traces Runbook
+Since 03:09 UTC (10 min ago): collector.example.org:4318: the connection was refused; is the OTLP endpoint running? (ECONNREFUSED). Traces Runbook
 1 more problem:
 2 traces are quarantined. The trace backend rejects them. Runbook
 `);

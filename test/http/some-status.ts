@@ -103,7 +103,7 @@ export function traces(given: Partial<TracesStatus> = {}): TracesStatus {
 
 /** Traces that could not be delivered for 10 min: some wait, and some are quarantined. */
 export function stuckTraces(): TracesStatus {
-  const reason = 'collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED)';
+  const reason = 'collector.example.org:4318: the connection was refused; is the OTLP endpoint running? (ECONNREFUSED)';
   const { delivery } = traces();
   return traces({
     delivery: delivery && { ...delivery, failing: { sinceMs: atMs - 600_000, reason }, pending: 3 },

@@ -59,7 +59,7 @@ Quarantined: nothing`);
   it('reports why no trace is delivered', async () => {
     const { text } = await readPage({ shown: stuckTraces() });
     expect(text).toBe(`✗Traces cannot be delivered (since 03:09 UTC, 10 min ago)
-Why: collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED).
+Why: collector.example.org:4318: the connection was refused; is the OTLP endpoint running? (ECONNREFUSED).
 As of 2024-05-20 03:19:40 UTC; reload.
 Trace backend: collector.example.org:4318
 Delivered last: 03:19 UTC (12 s ago)

@@ -49,7 +49,7 @@ type About = { kind: PostFaultKind; cause?: unknown; isLost?: boolean };
 /** Converts an error of a file, a socket, a name or a TLS handshake, and adds what to check. */
 export function toPostFault(error: unknown, host: string, isSent: boolean): PostFault {
   const fileSays = fileFaults.find(({ codes }) => codes.test(toFaultCode(error)))?.says;
-  const { kind, says, code } = toConnectionFault(error, traceBackend);
+  const { kind, says, code } = toConnectionFault(error, otlpEndpoint);
   return new PostFault(`${host}: ${fileSays ?? says} (${code})`, {
     kind: fileSays !== undefined || kind === 'tls' ? 'tls' : 'network',
     cause: error,
@@ -60,8 +60,8 @@ export function toPostFault(error: unknown, host: string, isSent: boolean): Post
 /** The codes of errors that end open connections. */
 const lostOnItsWay = /^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|HPE_)/;
 
-const traceBackend: Peer = {
-  name: 'trace backend',
+const otlpEndpoint: Peer = {
+  name: 'OTLP endpoint',
   caOption: 'OTEL_EXPORTER_OTLP_CERTIFICATE',
   certOption: 'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
   otherwise: 'gRPC, as on port 4317, or https',

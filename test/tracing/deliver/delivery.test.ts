@@ -96,7 +96,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender to a collector over TLS${withoutOpe
         if (count === 2) authority = 'ca.pem';
       },
     });
-    expect(reasons).toEqual([expect.stringContaining("the trace backend's certificate is not trusted")]);
+    expect(reasons).toEqual([expect.stringContaining("the OTLP endpoint's certificate is not trusted")]);
     expect(sink.requests).toHaveLength(1);
   });
 });

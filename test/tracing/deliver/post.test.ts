@@ -114,7 +114,7 @@ describe('tracing/deliver/post', () => {
     await stop();
     expect(await faultOf(send(`http://127.0.0.1:${port}/v1/traces`))).toEqual({
       kind: 'network',
-      message: `127.0.0.1:${port}: the connection was refused; is the trace backend running? (ECONNREFUSED)`,
+      message: `127.0.0.1:${port}: the connection was refused; is the OTLP endpoint running? (ECONNREFUSED)`,
     });
     const { kind, message } = await faultOf(send('http://collector.invalid/v1/traces?key=canary'));
     expect(kind).toBe('network');
@@ -127,7 +127,7 @@ describe('tracing/deliver/post', () => {
     onTestFinished(() => void server.close());
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : 0;
-    const says = 'the trace backend does not speak HTTP; does it speak gRPC, as on port 4317, or https?';
+    const says = 'the OTLP endpoint does not speak HTTP; does it speak gRPC, as on port 4317, or https?';
     expect(await faultOf(send(`http://127.0.0.1:${port}/`))).toEqual({
       kind: 'network',
       message: `127.0.0.1:${port}: ${says} (HTTPParserError)`,
@@ -170,7 +170,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     expect(await send(sink.url, { files: { ca: 'ca.pem' } }, readFile)).toMatchObject({ status: 200 });
     expect(await faultOf(send(sink.url))).toEqual({
       kind: 'tls',
-      message: `127.0.0.1:${sink.port}: the trace backend's certificate is not trusted; see OTEL_EXPORTER_OTLP_CERTIFICATE (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`,
+      message: `127.0.0.1:${sink.port}: the OTLP endpoint's certificate is not trusted; see OTEL_EXPORTER_OTLP_CERTIFICATE (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`,
     });
   });
 
@@ -178,7 +178,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     const sink = await startTls('named');
     expect(await faultOf(send(sink.url, { files: { ca: 'ca.pem' } }, readFile))).toEqual({
       kind: 'tls',
-      message: `127.0.0.1:${sink.port}: the trace backend's certificate is for another name (ERR_TLS_CERT_ALTNAME_INVALID)`,
+      message: `127.0.0.1:${sink.port}: the OTLP endpoint's certificate is for another name (ERR_TLS_CERT_ALTNAME_INVALID)`,
     });
   });
 
