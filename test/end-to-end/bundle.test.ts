@@ -192,13 +192,18 @@ describe('end-to-end, bundle', () => {
   );
 
   it('reports an error with its place in the sources', () => {
-    const code = readFileSync(join(home(), 'cli.js'), 'utf8').split('\n');
-    const line = code.findIndex((text) => text.includes('needs Node'));
+    const read = (path: string): string[] => readFileSync(path, 'utf8').split('\n');
+    const findLine = (lines: readonly string[]): number => lines.findIndex((text) => text.includes('needs Node'));
+    const code = read(join(home(), 'cli.js'));
+    const line = findLine(code);
+    const lineOfSource = findLine(read('src/commands/node-version.ts')) + 1;
     const column = code[line]?.indexOf('needs Node') ?? 0;
     const folder = pathToFileURL(`${home()}/`);
     const fault = new Error('odd');
     fault.stack = `Error: odd\n    at x (node:fs:1:2)\n    at y (${folder.href}cli.js:${line + 1}:${column + 1})`;
-    expect(explainFault(fault, folder)).toBe('an unexpected error at src/commands/node-version.ts:8: odd');
+    expect(explainFault(fault, folder)).toBe(
+      `an unexpected error at src/commands/node-version.ts:${lineOfSource}: odd`,
+    );
     fault.stack = `Error: odd\n    at y (${folder.href}other.js:3:4)`;
     expect(explainFault(fault, folder)).toBe('an unexpected error at other.js:3: odd');
   });
