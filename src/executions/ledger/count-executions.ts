@@ -142,7 +142,7 @@ function toChange(
 ): LedgerChange {
   const { project } = after;
   return {
-    ...toFactsChange(cache, found, epoch),
+    ...toFactsChange(cache, found, { epoch, latestMs }),
     states: after === before ? [] : [after],
     entries: found.entries.map((entry) => ({ project, ...entry })),
     cells: [...measured.cells.values()],
@@ -185,21 +185,25 @@ function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): R
   return byEpoch.filter(({ runs }) => runs.length > 0);
 }
 
-function toFactsChange(cache: LedgerCache, found: Reconciled, epoch: number): { readonly facts?: LedgerFacts } {
+function toFactsChange(
+  cache: LedgerCache,
+  found: Reconciled,
+  { epoch, latestMs }: Pick<Count, 'epoch' | 'latestMs'>,
+): { readonly facts?: LedgerFacts } {
   const { epochStartedAtMs } = found;
   const facts = cache.facts();
   const over = new Set(found.entries.map(({ id }) => id));
   const oneTimeIds = facts.oneTimeIds?.filter((id) => !over.has(id));
   const counted = new Set(found.counted.map(({ id }) => id));
-  const uncounted = found.entries.filter(({ id }) => !counted.has(id));
+  const uncounted = found.entries.filter((run) => !counted.has(run.id) && toBegin(run) <= latestMs);
+  const { uncountedThroughMs: beforeMs = 0 } = facts;
+  const uncountedThroughMs = Math.max(beforeMs, ...uncounted.map(toBegin));
   if (
     epochStartedAtMs === facts.epochStartedAtMs &&
     oneTimeIds?.length === facts.oneTimeIds?.length &&
-    uncounted.length === 0
+    uncountedThroughMs === beforeMs
   )
     return {};
-  const { uncountedThroughMs: beforeMs = 0 } = facts;
-  const uncountedThroughMs = Math.max(beforeMs, ...uncounted.map(toBegin));
   const recent = cache.recent();
   const formerThroughMs = Math.max(beforeMs, ...recent.map(toBegin));
   // The hours do not include future-dated runs.
