@@ -12,8 +12,11 @@ type LineStream = {
 export function openStandardError(): LineStream {
   const { fd } = process.stderr;
   if (!fstatSync(fd).isFile()) return process.stderr;
+  let isCut = false;
   function write(text: string): void {
-    if (writeSync(fd, text) < Buffer.byteLength(text)) throw new Error('the disk is full');
+    const line = isCut ? `\n${text}` : text;
+    isCut = writeSync(fd, line) < Buffer.byteLength(line);
+    if (isCut) throw new Error('the disk is full');
   }
   return { writableLength: 0, write, on: () => undefined };
 }

@@ -308,7 +308,7 @@ describe('commands/line-writer', () => {
       (await import('node:fs')).truncateSync(process.env.LOG); write('again');`;
     const shell = 'ulimit -f 1 && exec "$0" --input-type=module -e "$1" 2>>"$LOG"';
     execFileSync('bash', ['-c', shell, process.execPath, script], { env: { ...process.env, LOG: log } });
-    expect(readFileSync(log, 'utf8')).toBe('dropped 3again');
+    expect(readFileSync(log, 'utf8')).toBe('\ndropped 3again');
   });
 
   it('stops writing after the reader has ended', () => {
