@@ -165,9 +165,10 @@ function toFindFailures({ watching, clock, current }: Served): FindFailures {
     execution: (server, id) => {
       const watched = watching().watched.get(server);
       const ended = watched?.ended().find((one) => one.id === id) ?? watched?.older(id);
-      const failure = ended && watching().traces?.causeOf(server, ended)?.failure;
-      const found = { running: watched?.running(id), ended, failure, explanation: ended && watched?.explain(ended) };
-      const told = explainExecution(server, { ...found, nowMs: clock.now() });
+      const { failure, why } = (ended && watching().traces?.causeOf(server, ended)) ?? {};
+      const explanation = ended && watched?.explain(ended);
+      const found = { running: watched?.running(id), ended, failure, why, explanation, nowMs: clock.now() };
+      const told = explainExecution(server, found);
       return told && { ...told, ...(told.job === undefined ? {} : current().jobs.aboutOf(told.job)) };
     },
     more: ({ server, ...names }) => {

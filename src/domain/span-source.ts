@@ -30,6 +30,8 @@ export type SpanSource = {
   readonly cutLogBytes?: number | undefined;
   readonly previousAttemptId?: number | undefined;
   readonly expectedAtMs?: number | undefined;
+  /** Why the server returned no state. */
+  readonly unread?: 'denied' | 'gone' | undefined;
   /** Why the trace lacks some parts. */
   readonly degraded?: 'backlog' | 'seal_timeout' | 'too_large' | undefined;
 };

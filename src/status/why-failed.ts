@@ -131,13 +131,15 @@ type Found = {
   readonly running: RunningExecution | undefined;
   readonly ended: EndedStatus | undefined;
   readonly failure: FailedRun | undefined;
+  /** Why the execution failed, as on its page. */
+  readonly why?: string | undefined;
   readonly nowMs: number;
 };
 
 /** Explains how an execution ended. Returns undefined if the execution is not known. */
 export function explainExecution(
   server: string,
-  { running, ended, failure, explanation, nowMs }: Found,
+  { running, ended, failure, why, explanation, nowMs }: Found,
 ): WhyEnded | undefined {
   if (running !== undefined) {
     const { id, job } = running;
@@ -157,9 +159,14 @@ export function explainExecution(
     job: path,
     verdict: isFailure(ended) ? 'failed' : ending,
     sentence: failure === undefined ? plain : toSentence(failure, nowMs),
-    facts: failure === undefined ? [] : [`First cause: ${toCauseText(failure)}.`],
+    facts: failure === undefined ? [] : toCauseFacts(failure, why),
     failure: failure && toWhyFailed(failure, nowMs, explanation),
   };
+}
+
+function toCauseFacts(failure: FailedRun, why: string | undefined): readonly string[] {
+  const isUnread = failure.failureClass === 'unread' && why !== undefined;
+  return [isUnread ? why : `First cause: ${toCauseText(failure)}.`];
 }
 
 /** Returns why a job last failed, if the cause is stored, and how its durations changed. */

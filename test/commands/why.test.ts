@@ -170,6 +170,13 @@ describe('commands/why', () => {
     );
   });
 
+  it('says why the cause of a failure could not be read', () => {
+    const unread = { ...failed, failureClass: 'unread', reason: undefined } as const;
+    const why = 'Why: the execution failed; the token cannot read its steps.';
+    const found = { running: undefined, ended: endedRun, failure: unread, why, nowMs: atMs };
+    expect(explainExecution('prod', found)?.facts).toEqual([why]);
+  });
+
   it('lists what changed before an execution failed, as JSON', async () => {
     const { stdout } = await ask('prod/4711', '--json');
     const { failure } = JSON.parse(stdout) as { readonly failure: unknown };

@@ -154,7 +154,7 @@ RUN shop/load/etl/nightly 0..60000 error incomplete [degraded seal_timeout] - th
 
   it('shows only the root if the state was never received', () => {
     expect(tree('state-never-loaded')).toBe(`
-RUN shop/load/etl/nightly 0..9333 failure node_failure [degraded seal_timeout] - the execution failed; nodes failed and gave no reason
+RUN shop/load/etl/nightly 0..9333 failure node_failure [degraded seal_timeout] - the execution failed; its steps were not read
 `);
   });
 

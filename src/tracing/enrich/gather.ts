@@ -71,7 +71,12 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
   const log = isLogWanted ? lines : undefined;
   const cutLogBytes = count < tailLines ? undefined : bytes;
   const degraded = missing.has('too_large') ? ('too_large' as const) : undefined;
-  const source = { execution, state, workflow, loggedReason, log, cutLogBytes, degraded };
+  const unread = missing.has('forbidden')
+    ? ('denied' as const)
+    : missing.has('not_found')
+      ? ('gone' as const)
+      : undefined;
+  const source = { execution, state, workflow, loggedReason, log, cutLogBytes, degraded, unread };
   return { source, isPending: isStatePending || isLogPending };
 }
 

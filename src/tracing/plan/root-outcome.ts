@@ -67,14 +67,19 @@ function toCustom(
   }
 }
 
-function toFailure({ execution, loggedReason }: SpanSource, below: readonly Draft[], why: string): RootOutcome {
+function toFailure(
+  { execution, state, loggedReason, unread }: SpanSource,
+  below: readonly Draft[],
+  why: string,
+): RootOutcome {
   const found = findReason(below);
   const logged = toErrorType(loggedReason);
   const reason = chooseReason(found, logged);
   const withNodes = execution.failedNodes.length > 0 || hasFailedNode(below);
   const errorType = reason ?? (withNodes ? nodeFailure : otherError);
   const first = `${why}: first failure ${toReasonText(errorType)}`;
-  const without = withNodes ? `${why}; nodes failed and gave no reason` : `${why}; nothing gives a reason`;
+  const silence = withNodes ? 'nodes failed and gave no reason' : 'nothing gives a reason';
+  const without = `${why}; ${state === undefined ? unreadBecause[unread ?? 'late'] : silence}`;
   const said =
     found !== undefined && found === reason
       ? first
@@ -83,6 +88,12 @@ function toFailure({ execution, loggedReason }: SpanSource, below: readonly Draf
         : without;
   return { ...plain('failure', said), errorType, reason };
 }
+
+const unreadBecause = {
+  denied: 'the token cannot read its steps',
+  gone: 'the server does not have its steps',
+  late: 'its steps were not read',
+} as const;
 
 function plain(result: Result, why: string): RootOutcome {
   return { result, why, errorType: undefined, reason: undefined, isRecovered: false, isUnknown: false };

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TracedExecution } from '../../../src/domain/span-source.ts';
 import { createWorkflows, gatherSteps } from '../../../src/tracing/enrich/gather.ts';
+import { toRootOutcome } from '../../../src/tracing/plan/root-outcome.ts';
 import { someRun, untracedFields } from '../../executions/some-execution.ts';
 import { startCannedServer } from '../../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
@@ -60,6 +61,25 @@ describe('tracing/enrich/gather', () => {
       state: undefined,
       mark,
     });
+  });
+
+  it.each([
+    [
+      'denied',
+      'the token cannot read its steps',
+      { status: 403, body: '{"error":true,"errorCode":"api.error.item.unauthorized"}' },
+    ],
+    [
+      'gone',
+      'the server does not have its steps',
+      { status: 404, body: '{"error":true,"errorCode":"api.error.item.doesnotexist"}' },
+    ],
+  ])('says why the steps of a failed run are unknown: %s', async (unread, because, state) => {
+    const { server, gatherOnce } = await start();
+    server.answer({ 'execution/7/state': state, 'execution/7/output': state });
+    const { source } = await gatherOnce();
+    expect(source.unread).toBe(unread);
+    expect(toRootOutcome(source, [], {}).why).toBe(`the execution failed; ${because}`);
   });
 
   it('requests the workflow of a failed run again soon', async () => {
