@@ -39,7 +39,7 @@ export function toPage(project: string, runs: readonly Finished[]): LedgerDocume
   return { kind: pageKind, key: JSON.stringify([project, first?.id, first?.startedAtMs]), body: JSON.stringify(page) };
 }
 
-/** Returns the executions of a page with the fields that counting needs. */
+/** Returns the executions of a page. Only the fields that counting needs are set. */
 export function* readPage({ body = '' }: LedgerDocument): Generator<readonly [project: string, run: Finished]> {
   // This cast is safe: only this file writes these documents.
   const { project, jobs, runs } = JSON.parse(body) as Page;
