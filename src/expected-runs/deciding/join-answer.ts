@@ -10,21 +10,21 @@ import {
 
 type Joined = {
   readonly timetable: Timetable;
-  /** Times that are missing in the new response, because the schedule was edited. */
+  /** Expected times that an edit of the schedule removed, because the new response lacks them. */
   readonly withdrawnMs: readonly number[];
-  /** Whether the response agrees with the known times; `unknown` if the two do not overlap. */
+  /** Whether the response agrees with the known times: `unknown` if they do not overlap. */
   readonly agreement: 'same' | 'edited' | 'unknown';
 };
 
 type JoinInput = {
   readonly decidedMs: number;
-  /** The difference between the clocks of the members. */
+  /** By how much the clocks of the members differ. */
   readonly doubtMs: number;
 };
 
 /**
- * Merges a new response into the known times. Times since the previous response are withdrawn after a contradiction,
- * and unsure outside the new response.
+ * Merges a new response into the known times. If it contradicts them, times since the previous response are withdrawn.
+ * If it has no span in common with them, these times are unsure.
  */
 export function joinAnswer(
   before: Timetable | undefined,
@@ -33,7 +33,7 @@ export function joinAnswer(
 ): Joined {
   const { askedAtMs } = told;
   const slackMs = minSlackMs + doubtMs;
-  // A time that passed during the request may be missing.
+  // The response may lack a time that passed during the request.
   const sureSinceMs = askedAtMs - slackMs;
   const coming = told.timesMs.filter((time) => time > askedAtMs);
   // The member that responded and the member that runs the job may have different clocks.
@@ -50,7 +50,7 @@ export function joinAnswer(
   const sureMs = Math.max(before.confirmedMs, decidedMs);
   const kept = agreement === 'edited' ? past.filter((time) => time <= sureMs) : past;
   const isLonger = agreement === 'same' && !isAfterEdit && before.untilMs > untilMs;
-  // Two different schedules may have the same next time.
+  // Two different schedules may have the same next start.
   const isNextOnly = told.timesMs.length === 1 && told.timesMs[0] === told.untilMs;
   const confirmedMs = isLonger && isNextOnly ? before.confirmedMs : sureSinceMs;
   const beyond = isLonger ? before.timesMs.filter((time) => time > untilMs) : [];
@@ -76,7 +76,7 @@ export function joinAnswer(
   };
 }
 
-/** Returns the time between two responses, joined with an earlier open gap. */
+/** Returns the span between two responses, joined with an earlier open gap. */
 export function joinGap(before: Timetable, askedAtMs: number): Gap | undefined {
   const { gap: open, untilMs } = before;
   if (untilMs >= askedAtMs) return open;
@@ -94,7 +94,7 @@ export function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, 
   return { afterMs: Math.min(open.afterMs, own.afterMs), throughMs: Math.max(open.throughMs, own.throughMs) };
 }
 
-/** Compares two responses in their common span; responses without a time there agree. */
+/** Compares two responses in their common span. They agree if neither has a time in it. */
 function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agreement'] {
   const untilMs = Math.min(before.untilMs, answer.untilMs);
   if (untilMs > fromMs) {
@@ -102,10 +102,10 @@ function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agr
     const isQuiet = !answer.timesMs.some((time) => time > fromMs && time <= untilMs);
     return isQuiet && isOutOfStep(before.timesMs, answer.timesMs) ? 'unknown' : 'same';
   }
-  // A time that is due now may be over by another clock, so only an additional time counts as a difference.
+  // A time that is due now may be over by another clock, so only an additional time is a difference.
   if (before.untilMs >= answer.untilMs && before.untilMs > fromMs)
     return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
-  // Responses after a long absence do not overlap, so only regular distances are compared.
+  // After a long absence, responses do not overlap, so only regular distances can be compared.
   const distanceMs = toEvenDistance(before.timesMs);
   const [first] = answer.timesMs;
   const last = before.timesMs.at(-1);
@@ -120,7 +120,7 @@ function areSame(some: readonly number[], others: readonly number[], afterMs: nu
   return own.length === told.length && own.every((time, index) => time === told[index]);
 }
 
-/** Reports whether times break a regular distance. Returns false without a time to compare. */
+/** Reports whether times break a regular distance. False if there is no time to compare. */
 function isOutOfStep(times: readonly number[], [first]: readonly number[]): boolean {
   const distanceMs = toEvenDistance(times);
   const last = times.at(-1);
@@ -131,7 +131,7 @@ function fits(times: readonly number[], distanceMs: number): boolean {
   return times.length < 2 || toEvenDistance(times) === distanceMs;
 }
 
-/** Returns the distance between neighbours if it is always the same; undefined otherwise, and for fewer than two times. */
+/** Returns the distance between neighbours if it is always the same. */
 function toEvenDistance([first, ...rest]: readonly number[]): number | undefined {
   let before = first;
   let distanceMs: number | undefined;

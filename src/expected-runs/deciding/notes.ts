@@ -28,20 +28,20 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
   const { goneAtMs: _gone, ...there } = job;
   const isEdited =
     before?.lastModifiedMs !== undefined && lastModifiedMs !== undefined && lastModifiedMs > before.lastModifiedMs;
-  // Turning a switch also changes the date of the last edit.
+  // A switch also changes the date of the last edit.
   if (!isEdited || isSwitched(before, there) || isOff(there)) return { job: there, verdicts: [] };
   const since = { afterMs: before.listedAtMs, throughMs: lastModifiedMs };
   return withdrawSince(withUnsure(withGap(there, atMs), since), lastModifiedMs, atMs);
 }
 
-/** Marks times as unsure: before the last edit, the job may have been off or changed. */
+/** Marks expected times as unsure: before the last edit, the job may have been off, or different. */
 function withUnsure(job: WatchedJob, since: Unsure): WatchedJob {
   const unsure = joinUnsure(job.timetable?.unsure, since, job.decidedMs);
   if (job.timetable === undefined || unsure === undefined) return job;
   return { ...job, timetable: { ...job.timetable, unsure } };
 }
 
-/** Marks the times between the last response and an edit as lost; their number is estimated from known times. */
+/** Marks the times between the last response and an edit as a gap. Known times give an estimate of their number. */
 function withGap(job: WatchedJob, atMs: number): WatchedJob {
   const { timetable } = job;
   if (timetable === undefined || timetable.untilMs >= atMs) return job;
@@ -67,7 +67,7 @@ const maxOwners = 20;
 
 type At = { readonly project: string; readonly atMs: number };
 
-/** Withdraws times after a possible change of the schedule, because past times after it cannot be decided. */
+/** Withdraws expected times after a possible edit of the schedule: they cannot be decided any more. */
 function withdrawSince(job: WatchedJob, fromMs: number, nowMs: number): Judged {
   const times = undecidedTimes(job).filter((time) => time > fromMs && time <= nowMs);
   return withdraw(job, times, 'edited');
@@ -96,7 +96,7 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
     { what: 'job', isOn: isEnabled },
     { what: 'schedule', isOn: isScheduleEnabled },
   ] as const;
-  // Runs that ended before all undecided times are no longer needed.
+  // Periods that ended before all undecided times are no longer needed.
   const fromMs = before === undefined ? atMs : (firstOpenMs(before) ?? atMs);
   const periods = (before?.off ?? []).filter(({ untilMs = Infinity }) => untilMs >= Math.min(fromMs, atMs));
   let off = periods;
@@ -121,7 +121,7 @@ export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged
   const { timetable: before } = job;
   const { timetable, withdrawnMs, agreement } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
   const isSame = agreement === 'same';
-  // The first time may be over by the clock of the job's member.
+  // By the clock of the job's member, the first time may be over.
   const firstMs = answer.askedAtMs + doubtMs;
   const sinceMs = before === undefined ? firstMs : job.sinceMs;
   const decidedMs = before === undefined ? firstMs : job.decidedMs;
@@ -143,7 +143,7 @@ export function noteGone(job: WatchedJob, atMs: number): WatchedJob {
   return job.goneAtMs === undefined ? { ...job, goneAtMs: atMs } : job;
 }
 
-/** Adds finished runs that may match an undecided time. */
+/** Adds finished runs that may match an undecided expected time. */
 export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob {
   const fromMs = firstOpenMs(job) ?? job.decidedMs;
   const known = new Set(job.runs.map(({ id, startedAtMs }) => `${id} ${startedAtMs}`));
@@ -163,7 +163,7 @@ export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob
   };
 }
 
-/** Reports whether two runs overlapped, even if clocks differ. */
+/** Reports whether two runs overlapped, whatever the differences of clocks. */
 function areAtOnce(runs: readonly SeenRun[]): boolean {
   const taking = runs
     .filter(({ kind }) => kind !== 'missed')
