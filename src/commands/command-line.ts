@@ -41,6 +41,6 @@ export async function runCommandLine({ argv, ...process }: Process): Promise<num
 
 function readVersion(): string {
   const text = readFileSync(new URL('package.json', toPackageFolder()), 'utf8');
-  // This cast is safe: the file is our own package.json.
+  // The cast is safe: the file is our own package.json.
   return (JSON.parse(text) as { version: string }).version;
 }

@@ -86,7 +86,7 @@ const numbers = ['spans', 'bytes'] as const satisfies readonly (keyof Listed)[];
 
 function isListed(trace: unknown): trace is Listed {
   if (typeof trace !== 'object' || trace === null) return false;
-  // This cast is safe: any object can be read by name.
+  // The cast is safe: any object can be read by name.
   const fields = trace as Readonly<Record<string, unknown>>;
   return (
     texts.every((name) => typeof fields[name] === 'string') && numbers.every((name) => typeof fields[name] === 'number')

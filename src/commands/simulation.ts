@@ -76,6 +76,6 @@ function toPort(text: string): number {
 type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 
 function definedOnly<Fields extends object>(fields: Fields): Defined<Fields> {
-  // This cast is safe: undefined fields are removed.
+  // The cast is safe: undefined fields are removed.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
 }

@@ -36,7 +36,7 @@ export async function reloadConfig(load: () => Promise<LoadedConfig>, running: C
     });
   let config: unknown = keepsWebConfig ? { ...next, webConfig: running.webConfig } : next;
   for (const { keys } of kept) config = write(config, keys, read(running, keys));
-  // This cast is safe: each value has its place in a configuration.
+  // The cast is safe: each value has its place in a configuration.
   return { ok: true, config: config as Config, warnings };
 }
 

@@ -80,7 +80,7 @@ const reasonsByClass: Readonly<Partial<Record<FailureClass, readonly string[]>>>
 
 const classByReason = new Map<string, FailureClass>(
   Object.entries(reasonsByClass).flatMap(([name, reasons]) =>
-    // This cast is safe: the names are keys of this table.
+    // The cast is safe: the names are keys of this table.
     reasons.map((reason) => [reason, name as FailureClass] as const),
   ),
 );

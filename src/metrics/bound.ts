@@ -136,7 +136,7 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
       maxSeries - spare,
     );
   }
-  // This cast is safe: each row has a unit.
+  // The cast is safe: each row has a unit.
   return { rows: rows.filter((_row, index) => shown.has(units[index] as string)), shown };
 }
 

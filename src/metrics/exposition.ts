@@ -198,7 +198,7 @@ export async function forgetSeries(
   registry: Registry,
   isGone: (labels: Readonly<Record<string, string | number>>, name: string) => boolean,
 ): Promise<void> {
-  // This cast is safe: every kind of metric has these two fields, but prom-client's type has only the name.
+  // The cast is safe: every kind of metric has these two fields, but prom-client's type has only the name.
   const metrics = registry.getMetricsAsArray() as unknown as readonly (Pick<Gauge<string>, 'get' | 'remove'> & {
     name: string;
   })[];

@@ -15,7 +15,7 @@ import { emptyNative, type NativeHistogram, observeNative } from '../domain/dura
 function countNatively<Label extends string>(made: Histogram<Label>): Histogram<Label> {
   const natives = new Map<string, NativeHistogram>();
   const get = made.get.bind(made);
-  // These casts are safe: prom-client takes labels and a value, a value alone, or labels to remove.
+  // The casts are safe: prom-client takes labels and a value, a value alone, or labels to remove.
   const observe = made.observe.bind(made) as (...given: readonly unknown[]) => void;
   const remove = made.remove.bind(made) as unknown as (labels: object) => void;
   const find = (key: string): NativeHistogram => natives.get(key) ?? emptyNative;
@@ -79,7 +79,7 @@ export function histogram<const Label extends string = never>({
 }: HistogramConfiguration<Label> & Starting) {
   return (registry: Registry): Histogram<Label> => {
     const made = countNatively(new Histogram({ ...about, registers: [registry] }));
-    // This cast is safe: a histogram without labels has a single series without labels.
+    // The cast is safe: a histogram without labels has a single series without labels.
     if (startsAbsent) made.remove({} as LabelValues<Label>);
     return made;
   };

@@ -10,7 +10,7 @@ export function createSelf({ measuresProcess = true, version, nodeVersion }: Bui
   const registry = new Registry();
   if (measuresProcess) measureProcess(registry);
   const made = Object.entries(instruments).map(([name, make]) => [name, make(registry)] as const);
-  // This cast is safe: each entry makes the instrument with its name.
+  // The cast is safe: each entry makes the instrument with its name.
   const self = { registry, ...(Object.fromEntries(made) as Instruments) };
   self.buildInfo.set({ version, node_version: nodeVersion }, 1);
   return self;

@@ -57,7 +57,7 @@ function toMetrics(
   );
   add({ dataPointType: exponentialType }, natives);
   add({ dataPointType: histogramType }, classics);
-  // This cast is safe: each type has its kind of points. The package does not export its enumerations.
+  // The cast is safe: each type has its kind of points. The package does not export its enumerations.
   return metrics as Metric[];
 }
 

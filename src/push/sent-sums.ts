@@ -115,7 +115,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
 }
 
 function toUnit({ firstMs, sums = '[]', droppedLabels }: Readonly<Record<string, unknown>>, startedMs: number): Unit {
-  // This cast is safe: the code below writes this text.
+  // The cast is safe: the code below writes this text.
   const entries = JSON.parse(String(sums)) as [string, Sent, number][];
   return {
     firstMs: Number(firstMs ?? startedMs),

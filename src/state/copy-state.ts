@@ -25,7 +25,7 @@ export async function copyUnit({ from, unit, to }: Copy): Promise<void> {
     await to.ledger.commit(unit, { documents: documents.slice(done, done + batchSizes.documents) });
   }
   for (const { memory, ...key } of await from.memories(unit)) {
-    // This cast is safe: every engine writes memories as JSON.
+    // The cast is safe: every engine writes memories as JSON.
     await to.remember(key, JSON.parse(memory) as Memory);
   }
   for await (const rows of readTraces(from, unit)) {

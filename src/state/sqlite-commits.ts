@@ -12,7 +12,7 @@ export function createCommit(database: DatabaseSync, file?: Pick<CommitFile, 'no
     let counted: CommitCount | undefined;
     inTransaction(database, () => {
       work();
-      // This cast is safe: the columns are named and typed by the schema.
+      // The cast is safe: the columns are named and typed by the schema.
       counted = count.get() as CommitCount | undefined;
     });
     if (counted !== undefined) file?.note(counted);
@@ -31,7 +31,7 @@ export function readLastCommits(database: DatabaseSync): CommitCount | undefined
 /** Returns the number of committed transactions; undefined for a database of an older release. */
 export function readCommits(database: DatabaseSync): CommitCount | undefined {
   const has = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state_identity'").get() !== undefined;
-  // This cast is safe: the columns are named and typed by the schema.
+  // The cast is safe: the columns are named and typed by the schema.
   return has ? (database.prepare('SELECT id, commits FROM state_identity').get() as CommitCount) : undefined;
 }
 

@@ -18,7 +18,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
   const { line, logs, aside, sums, remove, mark, unmark, markDamaged, drop } = prepareStatements(database);
   const begins = createBegins(database);
 
-  // These casts are safe: the columns are named and typed by the schema.
+  // The casts are safe: the columns are named and typed by the schema.
   function readSums(): SpoolSize {
     const { oldestMs, ...rest } = sums.get() as Omit<SpoolSize, 'oldestMs'> & { oldestMs: number | null };
     return { ...rest, oldestMs: oldestMs ?? undefined };
@@ -45,7 +45,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
       let bytes = 0;
       let first: number | undefined;
       for (const row of line.iterate(begins.of(signal), JSON.stringify(but), Number(signal === 'logs'), maxTraces)) {
-        // This cast is safe: the columns are named and typed by the schema.
+        // The cast is safe: the columns are named and typed by the schema.
         const { position, size, checksum, ...trace } = row as unknown as Row;
         first ??= position;
         if (checksum !== toTraceChecksum(trace, size)) {
@@ -79,7 +79,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
     },
     drop: async (keys) => countChanges(drop, keys),
     size: async () => readSums(),
-    // This cast is safe: the columns are named and typed by the schema.
+    // The cast is safe: the columns are named and typed by the schema.
     sizeOfLogs: async () => ({ ...logs.get(begins.of('logs')) }) as Awaited<ReturnType<Spool['sizeOfLogs']>>,
     hasRoom: async ({ maxBytes, maxTraces }) => {
       const { traces, bytes } = readSums();

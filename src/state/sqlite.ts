@@ -171,7 +171,7 @@ function createSqliteMemories(database: DatabaseSync, commit: Commit): Pick<Stat
   return {
     recall: async ({ server, collector }) => {
       const text = select.get(server, collector)?.memory;
-      // This cast is safe: only `remember` writes this column.
+      // The cast is safe: only `remember` writes this column.
       return typeof text === 'string' ? (JSON.parse(text) as Memory) : undefined;
     },
     remember: async ({ server, collector }, memory) => {
@@ -231,7 +231,7 @@ function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
   }
 
   return {
-    // These casts are safe: the columns are named and typed by the schema.
+    // The casts are safe: the columns are named and typed by the schema.
     load: async (server, kinds) =>
       (kinds?.flatMap((kind) => ofKind.all(server, kind)) ?? documents.all(server)) as unknown as LedgerDocument[],
     find: async (server, ids) => ids.flatMap((id) => byId.all(server, id) as unknown as LedgerEntry[]),

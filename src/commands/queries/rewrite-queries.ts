@@ -71,7 +71,7 @@ function toUnit(map: YAMLMap): Unit | undefined {
 
 function findText(map: YAMLMap, key: string): Scalar<string> | undefined {
   const found = map.get(key, true);
-  // This cast is safe: the value is a text.
+  // The cast is safe: the value is a text.
   return isScalar(found) && typeof found.value === 'string' ? (found as Scalar<string>) : undefined;
 }
 

@@ -79,6 +79,6 @@ export const webFileOptions = {
 } as const satisfies OptionTree;
 
 function toNames<const T extends object>(table: T): (keyof T & string)[] {
-  // This cast is safe: the table has only the keys of its declaration.
+  // The cast is safe: the table has only the keys of its declaration.
   return Object.keys(table) as (keyof T & string)[];
 }

@@ -90,7 +90,7 @@ export function toSettings<T extends OptionTree>(tree: T, resolved: ResolvedTree
         return [toSettingName(key, 'plain'), build(inner, `${here}.`)];
       }),
     );
-  // This cast is safe: the type has the keys and values of the tree.
+  // The cast is safe: the type has the keys and values of the tree.
   return build(tree, '') as Settings<T>;
 }
 

@@ -31,7 +31,7 @@ export const size = parsedText(
   (text) => {
     const [, count, unit] = pattern.exec(text) ?? [];
     if (count === undefined || unit === undefined) return { problem: 'is not a size' };
-    // This cast is safe: the pattern permits only these units.
+    // The cast is safe: the pattern permits only these units.
     return { value: Number(count) * units[unit as keyof typeof units] };
   },
   {

@@ -102,7 +102,7 @@ export function choice<const W extends string>(...words: readonly W[]): ValueTyp
   if (switches.size === 0) return plain(word, { placeholder });
   const written = z.literal([...words, ...switches.keys()], error).meta({ type: ['string', 'boolean'] });
   const schema = z.codec(written, word, {
-    // This cast is safe: a boolean stands for on or off.
+    // The cast is safe: a boolean stands for on or off.
     decode: (given) => (typeof given === 'boolean' ? (switches.get(given) as W) : given),
     encode: (given) => given,
   });

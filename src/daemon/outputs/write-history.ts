@@ -74,7 +74,7 @@ async function readPages({ ledger, close }: State, wish: HistoryWish) {
 /** Stores the span of the first run, and returns it for later runs. */
 async function keepSpan(ledger: Ledger, server: string, wanted: Span): Promise<Span> {
   const kept = (await ledger.load(server, [spanKind])).find(({ kind }) => kind === spanKind);
-  // This cast is safe: the code below writes this document.
+  // The cast is safe: the code below writes this document.
   if (kept?.body !== undefined) return JSON.parse(kept.body) as Span;
   await ledger.commit(server, { documents: [{ kind: spanKind, key: '', body: JSON.stringify(wanted) }] });
   return wanted;

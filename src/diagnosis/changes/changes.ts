@@ -220,7 +220,7 @@ function createReceive({
     // Readings that arrive before the stored state is loaded are dropped; they will be requested again.
     if (hash === undefined) return;
     if (answer.endpoint.name === projectExecutions.name) {
-      // This cast is safe: the endpoint was compared.
+      // The cast is safe: the endpoint was compared.
       runNotes.receive((answer.answer as Listed).origins, hash);
       return;
     }

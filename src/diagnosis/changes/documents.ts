@@ -44,7 +44,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
   let secret: string | undefined;
   let cause: CommonCause | undefined;
   for (const { kind, key, body = 'null' } of documents) {
-    // These casts are safe: only this file writes documents of these kinds.
+    // The casts are safe: only this file writes documents of these kinds.
     if (kind === 'change-area') {
       const { things, ...area } = JSON.parse(body) as StoredArea;
       const all = new Map(things);

@@ -37,7 +37,7 @@ export function createDiagnoses(scrub: Scrub) {
 
   return {
     load: (documents: readonly LedgerDocument[]): void => {
-      // These casts are safe: only this file writes these documents.
+      // The casts are safe: only this file writes these documents.
       const found = documents.flatMap(({ kind: each, body = '' }) =>
         each === kind ? [JSON.parse(body) as KnownOfJob] : [],
       );
@@ -94,7 +94,7 @@ const nothing: Diagnosis = { seen: undefined, kept: undefined, documents: [], do
 export function isSoundFingerprints(found: string, body: unknown): boolean {
   if (found === keyKind) return typeof body === 'string' && body !== '';
   if (found !== kind) return true;
-  // This cast is safe: any object can be read as a record of unknown values.
+  // The cast is safe: any object can be read as a record of unknown values.
   const { job, known } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof job === 'string' && Array.isArray(known);
 }

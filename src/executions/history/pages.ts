@@ -41,7 +41,7 @@ export function toPage(project: string, runs: readonly Finished[]): LedgerDocume
 
 /** Returns the executions of a page. Only the fields that counting needs are set. */
 export function* readPage({ body = '' }: LedgerDocument): Generator<readonly [project: string, run: Finished]> {
-  // This cast is safe: only this file writes these documents.
+  // The cast is safe: only this file writes documents of this kind.
   const { project, jobs, runs } = JSON.parse(body) as Page;
   for (const [endedAtMs, durationMs, job, ending, type, succeededNodes, ...failedNodes] of runs) {
     const [group = '', name = ''] = jobs[job] ?? [];

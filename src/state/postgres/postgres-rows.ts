@@ -85,7 +85,7 @@ export function createPostgresMemories({ unit, sql, write }: OwnedUnit): Pick<St
         'SELECT memory FROM collector_memory WHERE unit = $1 AND collector = $2',
         [unit, toColumn(key)],
       );
-      // This cast is safe: only `remember` writes this column.
+      // The cast is safe: only `remember` writes this column.
       return row === undefined ? undefined : (JSON.parse(row.memory) as Memory);
     },
     remember: async (key, memory) => {

@@ -42,7 +42,7 @@ export function createAttempts() {
 
   return {
     load: (documents: readonly LedgerDocument[]): void => {
-      // This cast is safe: only `note` writes these documents.
+      // The cast is safe: only `note` writes these documents.
       const found = documents.flatMap(({ kind: each, key, body = '' }) =>
         each === kind ? [[key, JSON.parse(body) as Previous] as const] : [],
       );
@@ -67,7 +67,7 @@ export function createAttempts() {
 /** Reports whether a stored document links two attempts. Returns true for documents of other kinds. */
 export function isSoundAttempt(found: string, body: unknown): boolean {
   if (found !== kind) return true;
-  // This cast is safe: any object can be read as a record of unknown values.
+  // The cast is safe: any object can be read as a record of unknown values.
   const { id, atMs } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof id === 'number' && typeof atMs === 'number';
 }

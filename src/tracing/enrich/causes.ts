@@ -22,7 +22,7 @@ export function createCauses() {
     },
     of: (run: CauseKey) => {
       const body = known.get(toKey(run));
-      // This cast is safe: only `note` writes these documents.
+      // The cast is safe: only `note` writes these documents.
       return body === undefined ? undefined : (JSON.parse(body) as Cause);
     },
     lastFailureOf: (job: string) => {
@@ -30,7 +30,7 @@ export function createCauses() {
       let last: FailedRun | undefined;
       for (const body of known.values()) {
         if (!body.includes(name)) continue;
-        // This cast is safe: only `note` writes these documents.
+        // The cast is safe: only `note` writes these documents.
         const { failure } = JSON.parse(body) as Cause;
         if (failure?.job === job && failure.endedAtMs >= (last?.endedAtMs ?? Number.NEGATIVE_INFINITY)) last = failure;
       }
@@ -39,7 +39,7 @@ export function createCauses() {
     /** Returns the last failure with this id, and its start. */
     failureOf: (id: number): FailureOfRun | undefined => {
       const [key = '', body = '{}'] = [...known].findLast(([each]) => each.endsWith(` ${id}`)) ?? [];
-      // This cast is safe: only `note` writes these documents.
+      // The cast is safe: only `note` writes these documents.
       const { failure } = JSON.parse(body) as Partial<Cause>;
       return failure && { failure, startedAtMs: toStart(key) };
     },
@@ -86,7 +86,7 @@ export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh
 /** Reports whether a stored document is a cause. Returns true for documents of other kinds. */
 export function isSoundCause(found: string, body: unknown): boolean {
   if (found !== kind) return true;
-  // This cast is safe: any object can be read as a record of unknown values.
+  // The cast is safe: any object can be read as a record of unknown values.
   const { why, facts } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof why === 'string' && Array.isArray(facts);
 }

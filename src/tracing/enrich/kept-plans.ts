@@ -76,7 +76,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
       const kept = plans.get(key);
       const repeated = previous.get(key);
       if (kept === undefined) return undefined;
-      // This cast is safe: `serialize` got a plan.
+      // The cast is safe: `serialize` got a plan.
       const plan = deserialize(kept.bytes) as Plan;
       if (plan.attempts.previous !== undefined || repeated === undefined) return plan;
       // After a restart of ids, the id may belong to another run. Only a retry has a previous attempt.

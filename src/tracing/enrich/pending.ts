@@ -34,7 +34,7 @@ export function readPending(documents: readonly LedgerDocument[]): PendingTrace[
 export function isSoundPending(found: string, body: unknown): boolean {
   if (found !== kind)
     return isSoundAttempt(found, body) && isSoundCause(found, body) && isSoundStepDurations(found, body);
-  // This cast is safe: any object can be read as a record of unknown values.
+  // The cast is safe: any object can be read as a record of unknown values.
   const { id, project, startedAtMs, endedAtMs, seenAtMs, failedNodes } = (body ?? {}) as Readonly<
     Record<string, unknown>
   >;

@@ -88,7 +88,7 @@ function isAbsent(answer: unknown): boolean {
 }
 
 function toFields(value: unknown): Readonly<Record<string, unknown>> {
-  // This cast is safe: reading an absent name of an object returns undefined.
+  // The cast is safe: reading an absent name of an object returns undefined.
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 

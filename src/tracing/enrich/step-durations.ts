@@ -28,7 +28,7 @@ export function createStepDurations() {
 
   return {
     load: (documents: readonly LedgerDocument[]): void => {
-      // This cast is safe: only `note` writes these documents.
+      // The cast is safe: only `note` writes these documents.
       const found = documents.flatMap(({ kind: each, key, body = '' }) =>
         each === kind ? [[key, toSteps(JSON.parse(body) as readonly [string, Drift][])] as const] : [],
       );
@@ -76,7 +76,7 @@ export function isSoundStepDurations(found: string, body: unknown): boolean {
 }
 
 function isDrift(drift: unknown): boolean {
-  // This cast is safe: any object can be read as a record of unknown values.
+  // The cast is safe: any object can be read as a record of unknown values.
   const { tenths, apart, lastMinute } = (drift ?? {}) as Readonly<Record<string, unknown>>;
   return Array.isArray(tenths) && Array.isArray(apart) && typeof lastMinute === 'number';
 }

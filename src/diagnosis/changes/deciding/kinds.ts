@@ -178,6 +178,6 @@ const translations: ReadonlyMap<string, Translate> = new Map<string, Translate>(
 ]);
 
 export function toFields(values: Readonly<Record<string, string | undefined>>): Fields {
-  // This cast is safe: undefined values are left out.
+  // The cast is safe: undefined values are left out.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Fields;
 }
