@@ -5,23 +5,23 @@ import type { SenderObserver } from './observer.ts';
 
 type Options = {
   spool: Pick<Spool, 'quarantined' | 'retry' | 'drop'>;
-  /** Called after each change, so that the sender sends retried traces. */
+  /** Called after each change, so that the sender finds traces to retry. */
   wake: () => void;
   observe: Pick<SenderObserver, 'rejected'> & {
-    /** Called after a request of a user was executed. */
+    /** Called after a user's request was executed. */
     handled: (action: 'retry' | 'drop', traces: number) => void;
   };
 };
 
-/** The names of traces, or all quarantined traces. */
+/** Names of traces, or all traces of the quarantine. */
 type Which = readonly string[] | 'all';
 
-/** `name` is `SERVER/EXECUTION`. Two traces have the same name if the ids of the server started again. */
+/** `name` is `SERVER/EXECUTION`. After the server's ids started again, two traces may have the same name. */
 type NamedTrace = QuarantinedTrace & { readonly name: string };
 
-/** Lists, retries and drops the traces that the OTLP endpoint rejected. */
+/** Lists, retries and drops the traces that the OTLP endpoint rejected or never answered. */
 export function createQuarantine({ spool, wake, observe }: Options) {
-  /** Changes run one at a time, so that no trace is counted twice. */
+  /** One change runs at a time, so that no trace is counted twice. */
   const oneAtATime = createQueue();
 
   async function list(): Promise<readonly NamedTrace[]> {
@@ -48,7 +48,7 @@ export function createQuarantine({ spool, wake, observe }: Options) {
 
   return {
     list,
-    /** Puts traces back into the queue. Changes nothing if one of the traces is not in the quarantine. */
+    /** Puts traces back into the queue. Changes nothing unless all of them are in the quarantine. */
     retry: (which: Which) => oneAtATime(() => handle('retry', which)),
     /** Removes traces permanently, and counts their spans as dropped. */
     drop: (which: Which) => oneAtATime(() => handle('drop', which)),

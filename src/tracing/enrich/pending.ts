@@ -4,13 +4,13 @@ import { isSoundAttempt } from './attempts.ts';
 import { isSoundCause } from './causes.ts';
 import { isSoundStepDurations } from './step-durations.ts';
 
-/** A counted execution without a trace, with enough data for a trace without steps. */
+/** A counted execution without a trace. Its data is enough for a trace without steps. */
 export type PendingTrace = Execution & {
   readonly project: string;
   readonly endedAtMs: number;
-  /** The epoch at the time of counting. */
+  /** The epoch when the execution was counted. */
   readonly epoch: number;
-  /** The time of the exporter's clock when the execution was counted. */
+  /** The exporter's time when the execution was counted. */
   readonly seenAtMs: number;
 };
 
@@ -20,17 +20,17 @@ export function toPendingDocument(pending: PendingTrace): LedgerDocument {
   return { kind, key: toPendingKey(pending), body: JSON.stringify(pending) };
 }
 
-/** Returns the document that removes a pending trace, for the change that adds the trace to the spool. */
+/** Returns the document that removes a pending trace, for the change that adds its trace to the spool. */
 export function toForgetting(pending: PendingTrace): LedgerDocument {
   return { kind, key: toPendingKey(pending), body: undefined };
 }
 
 export function readPending(documents: readonly LedgerDocument[]): PendingTrace[] {
-  // The cast is safe, because no other code writes such documents.
+  // The cast is safe: no other code writes documents of this kind.
   return documents.flatMap(({ kind: found, body = '' }) => (found === kind ? [JSON.parse(body) as PendingTrace] : []));
 }
 
-/** Reports whether a stored document can become a trace. Returns true for documents of other kinds. */
+/** Reports whether a stored document can become a trace. Returns true for other kinds of documents. */
 export function isSoundPending(found: string, body: unknown): boolean {
   if (found !== kind)
     return isSoundAttempt(found, body) && isSoundCause(found, body) && isSoundStepDurations(found, body);
