@@ -114,11 +114,7 @@ export function createBudget(options: BudgetOptions) {
   };
 }
 
-type Line = {
-  join: (entry: Waiting) => void;
-  quit: (entry: Waiting) => void;
-  leave: () => void;
-};
+type Line = { join: (entry: Waiting) => void; quit: (entry: Waiting) => void; leave: () => void };
 
 /** Waits until a request is admitted, its deadline passes or its signal aborts. */
 function waitForAdmission(
