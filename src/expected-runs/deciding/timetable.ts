@@ -68,7 +68,8 @@ export function toMostPerHour(timetable: Timetable): number | undefined {
 export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
-    const toMs = Math.min((Math.floor(fromMs / hourMs) + 1) * hourMs, throughMs);
+    // A time at a full hour belongs to the hour that it begins.
+    const toMs = Math.min((Math.floor((fromMs + 1) / hourMs) + 1) * hourMs - 1, throughMs);
     const times = timesBeside(timetable, fromMs, toMs);
     if (times[0] !== undefined) likely.push({ firstMs: times[0], count: times.length });
     fromMs = toMs;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findBlockers } from '../../../src/expected-runs/deciding/blockers.ts';
 import { decide, toStartWindow } from '../../../src/expected-runs/deciding/decide.ts';
-import { closeGap, fillGap, judgeGap } from '../../../src/expected-runs/deciding/gap.ts';
-import { joinAnswer, joinGap, joinUnsure } from '../../../src/expected-runs/deciding/join-answer.ts';
+import { closeGap } from '../../../src/expected-runs/deciding/gap.ts';
+import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
 import { findLongGone, planListed } from '../../../src/expected-runs/deciding/listed-jobs.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
 import {
@@ -176,25 +176,6 @@ describe('expected-runs/deciding/timetable', () => {
       joinAnswer(timetable, answer(140, 9000, [900_000]), { ...join, decidedMs }).timetable.withdrawnMs;
     expect([60_000, 120_000].map(withdrawnAfter)).toEqual([120_000, undefined]);
   });
-
-  it('keeps an open gap, up to the last response before which no times were known', () => {
-    const { timetable } = joinAnswer(undefined, answer(0, 600, tens(10, 60)), join);
-    const gap = { afterMs: 0, throughMs: 100, askedAtMs: 0, likely: [{ firstMs: 5, count: 2 }] };
-    expect(joinGap({ ...timetable, gap }, 600_000)).toEqual(gap);
-    expect(joinGap({ ...timetable, gap }, 620_000)).toMatchObject({ ...gap, throughMs: 620_000, likely: [{}, {}] });
-  });
-
-  it('joins two spans whose times are unsure, until the first is decided', () => {
-    const [first, later] = [
-      { afterMs: 10, throughMs: 20 },
-      { afterMs: 30, throughMs: 40 },
-    ];
-    expect([19, 20].map((decidedMs) => joinUnsure(first, later, decidedMs))).toEqual([
-      { afterMs: 10, throughMs: 40 },
-      later,
-    ]);
-    expect([19, 20].map((decidedMs) => joinUnsure(first, undefined, decidedMs))).toEqual([first, undefined]);
-  });
 });
 
 describe('expected-runs/deciding/notes', () => {
@@ -213,50 +194,6 @@ describe('expected-runs/deciding/notes', () => {
     if (gap === undefined) throw new Error('there is no gap');
     const { verdicts } = closeGap(listed, gap, new Map());
     expect(verdicts).toEqual([{ is: 'undecided', expectedMs: 30_000, why: 'unasked', count: 58 }]);
-  });
-
-  it('counts no time of a gap that is known', () => {
-    const answers = [answer(0, 20, [20_000]), answer(30, 620, [620_000]), answer(640, 4240, every(600, 1220, 6))];
-    let listed = job;
-    for (const each of answers) listed = noteAnswer(listed, each).job;
-    const { gap } = listed.timetable ?? {};
-    if (gap === undefined) throw new Error('there is no gap');
-    expect(closeGap(listed, gap, new Map()).verdicts).toEqual([]);
-  });
-
-  it('expects only listed times in the covered part of a gap', () => {
-    const likely = [1000, 2000, 3000].map((firstMs) => ({ firstMs, count: 1 }));
-    const { timetable } = joinAnswer(undefined, answer(0, 20, [20_000]), join);
-    const open = { ...job, timetable: { ...timetable, gap: { afterMs: 0, throughMs: 9000, askedAtMs: 0, likely } } };
-    const { gap } = fillGap(open, { timesMs: [1000, 2000], isCut: true }, new Map()).timetable ?? {};
-    expect(gap).toMatchObject({ afterMs: 2000, likely: [{ firstMs: 3000 }] });
-  });
-
-  it('decides a gap only with a long enough list after it', () => {
-    const first = noteAnswer(job, answer(0, 20, [20_000])).job;
-    const short = noteAnswer(first, answer(600, 870, tens(610, 27))).job;
-    const { gap } = short.timetable ?? {};
-    if (gap === undefined) throw new Error('there is no gap');
-    expect([610, 1200, 1201].map((seconds) => judgeGap(short, gap, seconds * 1000))).toEqual(['wait', 'wait', 'lost']);
-    const longer = noteAnswer(short, answer(660, 4260, tens(670, 360))).job;
-    expect(judgeGap(longer, gap, 670_000)).toBe('lost');
-    expect(closeGap(longer, gap, new Map()).verdicts).toMatchObject([{ is: 'undecided', count: 58 }]);
-  });
-
-  it.each([
-    ['ask', 110, {}, {}],
-    ['wait', 110, { listedAtMs: 100_000 }, {}],
-    ['wait', 100 + 600, { listedAtMs: 100_000 }, {}],
-    ['lost', 100 + 601, { listedAtMs: 100_000 }, {}],
-    ['lost', 110, { goneAtMs: 105_000 }, {}],
-    ['lost', 110, { lastModifiedMs: 49_000 }, {}],
-    ['lost', 110, {}, { isLost: true }],
-    ['lost', 110, {}, { maxPerHour: 3601 }],
-    ['lost', 60 + 3601, {}, { maxPerHour: 1801 }],
-  ] as const)('decides unknown times as %s, %d s after the start: %j', (is, seconds, ofJob, ofGap) => {
-    const some = { ...job, listedAtMs: 100_001, lastModifiedMs: 10_000, ...ofJob };
-    const gap = { askedAtMs: 50_000, afterMs: 60_000, throughMs: 100_000, likely: [], maxPerHour: 60, ...ofGap };
-    expect(judgeGap(some, gap, seconds * 1000)).toBe(is);
   });
 
   it('uses the last edit as the time of a switch', () => {
