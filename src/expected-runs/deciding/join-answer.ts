@@ -51,9 +51,9 @@ export function joinAnswer(
   const kept = agreement === 'edited' ? past.filter((time) => time <= sureMs) : past;
   const isLonger = agreement === 'same' && !isAfterEdit && before.untilMs > untilMs;
   // Two different schedules may have the same next start.
-  const isNextOnly = told.timesMs.length === 1 && told.timesMs[0] === told.untilMs;
+  const isNextOnly = told.timesMs[0] === told.untilMs;
   const confirmedMs = isLonger && isNextOnly ? before.confirmedMs : sureSinceMs;
-  const beyond = isLonger ? before.timesMs.filter((time) => time > untilMs) : [];
+  const beyond = isLonger ? before.timesMs : [];
   const left = new Set([...kept, ...coming, ...beyond]);
   const timesMs = [...left].sort((one, other) => one - other);
   const gap = joinGap(before, askedAtMs);
@@ -103,8 +103,7 @@ function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agr
     return isQuiet && isOutOfStep(before.timesMs, answer.timesMs) ? 'unknown' : 'same';
   }
   // A time that is due now may be over by another clock, so only an additional time is a difference.
-  if (before.untilMs >= answer.untilMs && before.untilMs > fromMs)
-    return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
+  if (before.untilMs > fromMs) return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
   // After a long absence, responses do not overlap, so only regular distances can be compared.
   const distanceMs = toEvenDistance(before.timesMs);
   const [first] = answer.timesMs;
@@ -132,14 +131,7 @@ function fits(times: readonly number[], distanceMs: number): boolean {
 }
 
 /** Returns the distance between neighbours if it is always the same. */
-function toEvenDistance([first, ...rest]: readonly number[]): number | undefined {
-  let before = first;
-  let distanceMs: number | undefined;
-  for (const time of rest) {
-    const own = time - (before ?? time);
-    if (distanceMs !== undefined && own !== distanceMs) return undefined;
-    distanceMs = own;
-    before = time;
-  }
-  return distanceMs === 0 ? undefined : distanceMs;
+function toEvenDistance(times: readonly number[]): number | undefined {
+  const [distanceMs, ...others] = new Set(times.slice(1).map((time, index) => time - (times[index] ?? 0)));
+  return others.length === 0 ? distanceMs : undefined;
 }
