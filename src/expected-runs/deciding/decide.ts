@@ -57,10 +57,10 @@ export function decide(before: WatchedJob, input: DecideInput): Decided {
   for (const time of openTimes(job)) {
     // The gap is before all later times, so it is decided first.
     if (gap !== undefined && time > gap.afterMs) break;
-    const free = runs.filter(({ id }) => !used.has(id));
+    // The start windows of times do not overlap, so no run matches two times.
     const step = decideOne(
-      { ...job, ...toOwner(job, time), runs: free },
-      { ...input, expectedMs: time, index: times.indexOf(time), all: runs },
+      { ...job, ...toOwner(job, time), runs },
+      { ...input, expectedMs: time, index: times.indexOf(time) },
     );
     isWaiting = step.is === 'wait';
     if (step.is === 'wait') ({ needsAnswer = false, doubt } = step);
@@ -103,7 +103,7 @@ function toOwner(job: WatchedJob, atMs: number): Pick<WatchedJob, 'ownerUuid'> {
   return ownerUuid === undefined ? {} : { ownerUuid };
 }
 
-type OneInput = DecideInput & { readonly expectedMs: number; readonly index: number; readonly all: readonly SeenRun[] };
+type OneInput = DecideInput & { readonly expectedMs: number; readonly index: number };
 
 type Step = Verdict | Held | Wait | { readonly is: 'skipped' };
 type Wait = { readonly is: 'wait'; readonly needsAnswer?: boolean; readonly doubt?: Doubt };
@@ -156,7 +156,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   if (isInDoubt && !isRefused) return { is: 'undecided', expectedMs, why: 'clock' };
   const isOwnerSettled = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
   if (!isOwnerSettled) return wait;
-  const given = { expectedMs, atMs: expectedMs - aheadMs, marginMs, runs: input.all, sources };
+  const given = { expectedMs, atMs: expectedMs - aheadMs, marginMs, runs, sources };
   const strict = findCause({ ...given, job: { ...job, mostAtOnce: 1 } });
   const isOverlap = strict.reason === 'overlap';
   const cause = isOverlap ? findCause({ ...given, job: { ...job, mostAtOnce: toMostAtOnce(job) } }) : strict;
