@@ -15,20 +15,20 @@ type ExpositionOptions = {
   readonly registry: Registry;
   readonly labelsOf: LabelsOf;
   readonly ticks: () => number;
-  /** The start of the process, at which its counters start too. */
+  /** When the process started. Its counters start then too. */
   readonly startedAtMs?: number;
 };
 
 type Wanted = Selection & {
   readonly format: Format;
   readonly gzip: boolean;
-  /** The servers of this replica. Other servers have only series about leases. The set is absent without replicas. */
+  /** The servers of this replica. Other servers have only series about leases. Absent without replicas. */
   readonly owned?: ReadonlySet<string> | undefined;
 };
 
 export type Exposition = ReturnType<typeof createExposition>;
 
-/** Builds the body of a scrape from the exporter's own instruments and the snapshots. Nothing is rendered twice. */
+/** Builds the body of a scrape from the exporter's own instruments and from snapshots. Nothing is rendered twice. */
 export function createExposition({ snapshots, registry, labelsOf, ticks, startedAtMs }: ExpositionOptions) {
   const end = {
     text: toBlockNow(renderEnd('text')),
@@ -38,7 +38,7 @@ export function createExposition({ snapshots, registry, labelsOf, ticks, started
   const startSeconds = startedAtMs === undefined ? undefined : Math.floor(startedAtMs / 1000);
   let last: Reading | undefined;
 
-  /** Returns the values of the own instruments, at most a second old. Scrapes in all formats share these values. */
+  /** Returns the values of the exporter's own instruments, at most a second old. Scrapes in all formats share them. */
   function readOwn(): Reading {
     const nowTicks = ticks();
     if (last === undefined || nowTicks >= last.untilTicks) {
@@ -60,7 +60,7 @@ export function createExposition({ snapshots, registry, labelsOf, ticks, started
   }
 
   return {
-    /** Returns the body in pieces, which scrapes may share. */
+    /** Returns the body in pieces. Scrapes may share the pieces. */
     scrape: async ({ format, gzip, servers, collectors, owned }: Wanted) => {
       const own = collectors?.has(ownCollector) === false ? [] : [await showOwn(format, { servers, owned })];
       const shown = owned === undefined ? servers : intersect(owned, servers);
@@ -109,12 +109,12 @@ async function renderOwn(families: readonly OwnFamily[], format: Format, { serve
   return toBlock(text);
 }
 
-/** Deflates all small families together, which is several times as fast as one by one. */
+/** Deflates all small families together: several times as fast as one by one. */
 async function toPlainBlock(bytes: Buffer): Promise<Block> {
   return { ...emptyBlock, text: [bytes], length: bytes.length };
 }
 
-/** The beginning of the metrics that every replica publishes for every server. */
+/** How metrics begin that each replica publishes for every server. */
 const ofLeases = 'automation_exporter_lease_';
 
 function intersect(owned: ReadonlySet<string>, servers: ReadonlySet<string> | undefined): ReadonlySet<string> {
@@ -129,7 +129,7 @@ type LabelsOf = (server: string) => readonly LabelPair[];
 
 type OwnFamily = { family: Family; rows: readonly Row[] };
 
-/** Reads the own instruments. prom-client's text writer escapes less, has no info type, and its formats conflict. */
+/** Reads the own instruments. prom-client's writer escapes too little, has no info type, and its formats conflict. */
 export async function readOwnFamilies(
   registry: Registry,
   labelsOf: LabelsOf,
@@ -193,7 +193,7 @@ function byName({ family: one }: OwnFamily, { family: other }: OwnFamily): numbe
   return one.name < other.name ? -1 : 1;
 }
 
-/** Removes own series of the exporter with outdated labels. */
+/** Removes the exporter's own series with outdated labels. */
 export async function forgetSeries(
   registry: Registry,
   isGone: (labels: Readonly<Record<string, string | number>>, name: string) => boolean,
@@ -205,7 +205,7 @@ export async function forgetSeries(
   for (const metric of metrics) {
     const { values } = await metric.get();
     for (const { labels } of values) {
-      // prom-client adds the bound of a bucket to its labels.
+      // prom-client adds the bound of a bucket to the labels of the bucket.
       const { le: _bound, quantile: _quantile, ...own } = labels as Readonly<Record<string, string | number>>;
       if (isGone(own, metric.name)) metric.remove(own);
     }

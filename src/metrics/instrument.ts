@@ -11,7 +11,7 @@ import {
 } from 'prom-client';
 import { emptyNative, type NativeHistogram, observeNative } from '../domain/durations/native-histogram.ts';
 
-/** Makes a histogram also count in native buckets. A read returns both counts of the same moment. */
+/** Makes a histogram count in native buckets too. A read returns both counts as of the same moment. */
 function countNatively<Label extends string>(made: Histogram<Label>): Histogram<Label> {
   const natives = new Map<string, NativeHistogram>();
   const get = made.get.bind(made);
@@ -47,7 +47,7 @@ function toKey(labels: object): string {
 }
 
 type Starting = {
-  /** True if the instrument has no value until the first value is set, for example for traces. */
+  /** True if the instrument has no value until one is set, for example because no traces are made. */
   startsAbsent?: true;
 };
 
@@ -90,12 +90,12 @@ export function measureProcess(registry: Registry): void {
     register: registry,
     // The default precision of 10 ms needs much CPU.
     eventLoopMonitoringPrecision: 100,
-    // The interval of a metric that is removed below.
+    // Only a metric that is removed below uses the interval.
     eventLoopUtilizationTimeout: maxTimeoutMs,
   });
-  // Gauges with names of counters, which promtool rejects. Other metrics have the same values by kind.
+  // prom-client names these gauges like counters, which promtool rejects. Other metrics have the values by kind.
   for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
-  // These metrics are removed because promtool rejects names with the type in them. The lag metrics have more information.
+  // promtool rejects names with the type in them. Metrics of the lag have more information.
   for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);
   const garbage = registry.getSingleMetric('nodejs_gc_duration_seconds');
   if (garbage instanceof Histogram) countNatively(garbage);

@@ -16,7 +16,7 @@ export function createSelf({ measuresProcess = true, version, nodeVersion }: Bui
   return self;
 }
 
-// The label is absent if a server has no members.
+// `member` is absent if a server has no members.
 const perServer = ['server', 'member'] as const;
 const perCollector = [...perServer, 'collector'] as const;
 const perEndpoint = [...perServer, 'api_endpoint'] as const;
