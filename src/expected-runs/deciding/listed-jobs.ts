@@ -1,5 +1,5 @@
 import type { Job } from '../../api/endpoints/jobs.ts';
-import { noteGone, noteListed } from './notes.ts';
+import { noteListed } from './notes.ts';
 import type { Tallies, Tally } from './tally.ts';
 import type { Judged, WatchedJob } from './watched-job.ts';
 
@@ -55,14 +55,14 @@ export function planGone(
   return gone.map((job) => () => toGone(all.get(job.id) ?? job, atMs));
 }
 
-/** Withdraws the future times of a deleted job. */
+/** Marks a job as missing in the list of its project, and withdraws its future times. */
 function toGone(job: WatchedJob, atMs: number): readonly Judged[] {
   if (job.goneAtMs !== undefined) return [];
   const { timetable } = job;
   const timesMs = timetable?.timesMs.filter((time) => time <= atMs) ?? [];
   const untilMs = Math.min(timetable?.untilMs ?? atMs, atMs);
   const kept = timetable === undefined ? job : { ...job, timetable: { ...timetable, timesMs, untilMs } };
-  return [{ job: noteGone(kept, atMs), verdicts: [] }];
+  return [{ job: { ...kept, goneAtMs: atMs }, verdicts: [] }];
 }
 
 type Gone = {

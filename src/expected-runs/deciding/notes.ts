@@ -69,12 +69,8 @@ type At = { readonly project: string; readonly atMs: number };
 
 /** Withdraws expected times after a possible edit of the schedule: they cannot be decided any more. */
 function withdrawSince(job: WatchedJob, fromMs: number, nowMs: number): Judged {
-  const times = undecidedTimes(job).filter((time) => time > fromMs && time <= nowMs);
-  return withdraw(job, times, 'edited');
-}
-
-function withdraw(job: WatchedJob, times: readonly number[], why: 'edited' | 'gone'): Judged {
   const { timetable } = job;
+  const times = undecidedTimes(job).filter((time) => time > fromMs && time <= nowMs);
   if (times.length === 0 || timetable === undefined) return { job, verdicts: [] };
   const gone = new Set(times);
   const timesMs = timetable.timesMs.filter((time) => !gone.has(time));
@@ -86,7 +82,7 @@ function withdraw(job: WatchedJob, times: readonly number[], why: 'edited' | 'go
       ...(left.length === 0 ? {} : { held: left }),
       timetable: { ...timetable, timesMs, withdrawnMs: Math.min(...times) },
     },
-    verdicts: times.map((expectedMs) => ({ is: 'undecided', expectedMs, why })),
+    verdicts: times.map((expectedMs) => ({ is: 'undecided', expectedMs, why: 'edited' })),
   };
 }
 
@@ -97,8 +93,8 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
     { what: 'schedule', isOn: isScheduleEnabled },
   ] as const;
   // Periods that ended before all undecided times are no longer needed.
-  const fromMs = before === undefined ? atMs : (firstOpenMs(before) ?? atMs);
-  const periods = (before?.off ?? []).filter(({ untilMs = Infinity }) => untilMs >= Math.min(fromMs, atMs));
+  const fromMs = (before && firstOpenMs(before)) ?? atMs;
+  const periods = (before?.off ?? []).filter(({ untilMs = Infinity }) => untilMs >= fromMs);
   let off = periods;
   for (const { what, isOn } of states) {
     const open = off.find((each) => each.what === what && each.untilMs === undefined);
@@ -125,7 +121,7 @@ export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged
   const firstMs = answer.askedAtMs + doubtMs;
   const sinceMs = before === undefined ? firstMs : job.sinceMs;
   const decidedMs = before === undefined ? firstMs : job.decidedMs;
-  const open = withdrawnMs.filter((time) => time > decidedMs && time >= sinceMs);
+  const open = withdrawnMs.filter((time) => time >= sinceMs);
   const { held = [], unread: _read, ...rest } = job;
   const doubtfulMs = isSame ? [] : held.map(({ expectedMs }) => expectedMs);
   return {
@@ -136,11 +132,6 @@ export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged
       why: agreement === 'edited' ? 'edited' : 'unsure',
     })),
   };
-}
-
-/** Marks a job as missing in the list of its project. */
-export function noteGone(job: WatchedJob, atMs: number): WatchedJob {
-  return job.goneAtMs === undefined ? { ...job, goneAtMs: atMs } : job;
 }
 
 /** Adds finished runs that may match an undecided expected time. */

@@ -97,6 +97,8 @@ const edited = { ...unconfirmed, lastModifiedMs: -2 * hour + 1 };
 const unlisted = { ...unedited, listedAtMs: 0 };
 const isOff = { ...unconfirmed, ...off(1) };
 const isHeld = { ...unconfirmed, decidedMs: 0, held: [miss(0)] };
+const heldBefore = { ...timed({ confirmedMs: -hour }), decidedMs: 0, held: [miss(-hour)] };
+const hourOld = { ...timed({ timesMs: [-hour] }), decidedMs: -2 * hour, sinceMs: -2 * hour };
 
 const projectOff = (ms: number, more = {}) => ({
   sources: read({
@@ -149,6 +151,8 @@ describe('expected-runs/deciding/decide', () => {
     ['a time after dropped runs', 'unknown', { lostRunsMs: -1 }, {}],
     ['a time at the limit of the catch-up', 'unknown', {}, { catchUpLimitMs: margin }],
     ['a time before this limit', 'unread', {}, { catchUpLimitMs: margin - 1 }],
+    ['an hour-old time at the limit', 'unknown', hourOld, { catchUpLimitMs: hour + margin }],
+    ['an hour-old time before the limit', 'unread', hourOld, { catchUpLimitMs: hour + margin - 1 }],
     ['a time before this limit by the clock', 'unread', {}, { catchUpLimitMs: margin, aheadMs: 1 }],
     ['a time whose window is not read', 'open', {}, { clearMs: margin - 1 }],
     ['a time whose window may not be read', 'open', {}, { behindMs: 1 }],
@@ -161,6 +165,12 @@ describe('expected-runs/deciding/decide', () => {
     ['a job that was off lately', 'job_disabled', off(-margin + 1, { lastOnMs: -margin }), {}],
     ['a job that was off and on', needsAnswer, { ...unconfirmed, ...off(-1, { lastOnMs: -2, untilMs: 1 }) }, {}],
     ['a job that is still off', 'job_disabled', { ...unconfirmed, ...off(-1, { lastOnMs: -2 }) }, {}],
+    [
+      'an hour-old time of such a job',
+      'job_disabled',
+      { ...hourOld, ...off(1 - hour - margin, { lastOnMs: -hour - margin }) },
+      {},
+    ],
     ['a job that may have been off', 'switched', off(600_000, { lastOnMs: -1 }), {}],
     ['a job that was on at the time', 'unknown', off(600_001, { lastOnMs: 0 }), {}],
     ['a job that was seen off in time', 'job_disabled', off(599_999, { lastOnMs: -1 }), {}],
@@ -224,6 +234,8 @@ describe('expected-runs/deciding/decide', () => {
     ['a held miss of a deleted job', 'gone', { ...isHeld, goneAtMs: 9 }, {}],
     ['a held miss at the limit of the catch-up', oneHeld, isHeld, { catchUpLimitMs: margin }],
     ['a held miss before this limit', 'unconfirmed', isHeld, { catchUpLimitMs: margin - 1 }],
+    ['an hour-old held miss at the limit', oneHeld, heldBefore, { catchUpLimitMs: hour + margin }],
+    ['an hour-old held miss before the limit', 'unconfirmed', heldBefore, { catchUpLimitMs: hour + margin - 1 }],
     ['a held miss before this limit by the clock', 'unconfirmed', isHeld, { catchUpLimitMs: margin, aheadMs: 1 }],
   ])('decides %s: %s', (_what, words, some, given) => {
     expect(describeDecided(some, given)).toBe(words);

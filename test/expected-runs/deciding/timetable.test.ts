@@ -182,11 +182,6 @@ describe('expected-runs/deciding/notes', () => {
   const listed = { id: 'a', name: 'a', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
   const job = noteListed(undefined, listed, { project: 'pay', atMs: 0 }).job;
 
-  it('starts with the first time in the future of all clocks', () => {
-    const { sinceMs, decidedMs } = noteAnswer(job, answer(100, 200, tens(110, 9)), 40_000).job;
-    expect({ sinceMs, decidedMs }).toEqual({ sinceMs: 140_000, decidedMs: 140_000 });
-  });
-
   it('counts the times between the first known next time and the first list', () => {
     const first = noteAnswer(job, answer(0, 20, [20_000])).job;
     const listed = noteAnswer(first, answer(600, 4200, tens(610, 360))).job;
@@ -194,13 +189,6 @@ describe('expected-runs/deciding/notes', () => {
     if (gap === undefined) throw new Error('there is no gap');
     const { verdicts } = closeGap(listed, gap, new Map());
     expect(verdicts).toEqual([{ is: 'undecided', expectedMs: 30_000, why: 'unasked', count: 58 }]);
-  });
-
-  it('uses the last edit as the time of a switch', () => {
-    const on = noteListed(undefined, { ...listed, lastModifiedMs: 50 }, { project: 'pay', atMs: 100 }).job;
-    const toSince = (lastModifiedMs: number) =>
-      noteListed(on, { ...listed, isScheduleEnabled: false, lastModifiedMs }, { project: 'pay', atMs: 200 }).job.off;
-    expect([100, 101, 200, 201].map((ms) => toSince(ms)[0]?.sinceMs)).toEqual([200, 101, 200, 200]);
   });
 
   it('reports a disabled job as blocked until the job is enabled again', () => {
