@@ -27,7 +27,7 @@ export async function runCommandLine({ argv, ...process }: Process): Promise<num
     return exitCodes.well;
   }
   const named = commandWords.find(({ name }) => name === (parsed.command ?? 'serve'));
-  // Only the complaints about a wrong command are printed, because they explain the mistake best.
+  // The complaints about a wrong command explain the mistake best, so no others are printed.
   if (named === undefined || parsed.isUnknownCommand) {
     complain(`${parsed.problems.map(formatComplaint).join('\n')}\n`);
     return exitCodes.misconfigured;
