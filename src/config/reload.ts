@@ -7,12 +7,12 @@ import { toSettingName } from './declare/option.ts';
 import type { LoadedConfig } from './load-config.ts';
 import { isMap } from './values/lists.ts';
 
-/** The new configuration, or all complaints about it. After complaints, the running configuration stays. */
+/** The new configuration, or all complaints about it. If there are complaints, the running configuration stays. */
 export type ReloadedConfig =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Complaint[] }
   | { readonly ok: false; readonly complaints: readonly Complaint[] };
 
-/** Reads all sources again. Options that need a restart keep their values, each with a warning. */
+/** Reads all sources again. Options that need a restart keep their values; each gets a warning. */
 export async function reloadConfig(load: () => Promise<LoadedConfig>, running: Config): Promise<ReloadedConfig> {
   const loaded = await load();
   if (!loaded.ok) return loaded;
@@ -40,10 +40,10 @@ export async function reloadConfig(load: () => Promise<LoadedConfig>, running: C
   return { ok: true, config: config as Config, warnings };
 }
 
-/** Reports whether a listening server cannot change from one web configuration to the other. */
+/** Reports whether a listening server cannot change from one web configuration to another. */
 export function needsRestart(next: WebConfig | undefined, running: WebConfig | undefined): boolean {
   const toTraits = (config: WebConfig | undefined) => [config?.tls !== undefined, config?.tls?.clientAuth.isRequested];
-  // Without users, everyone is admitted, and a file that is being written may have none yet.
+  // Without users, everyone would be admitted. A file that is being written may have no users yet.
   const losesUsers = running !== undefined && running.users.size > 0 && next?.users.size === 0;
   return losesUsers || !isDeepStrictEqual(toTraits(next), toTraits(running));
 }
