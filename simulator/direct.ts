@@ -29,7 +29,7 @@ export function answerDirectly(world: World, { path, headers, member }: DirectRe
   advance(world, trueMs);
   const nowMs = trueMs + member.skewMs;
   const url = new URL(`http://service${path}`);
-  // The cast is safe, because the code that identifies the caller reads only headers.
+  // This cast is safe, because the code that identifies the caller reads only headers.
   const request = { get: (name: string) => headers[name.toLowerCase()], headers } as unknown as Request;
   const log: SimulatorRequest = {
     atMs: trueMs,

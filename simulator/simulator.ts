@@ -142,7 +142,7 @@ function listen(app: Express, host: string, port: number): Promise<Server> {
 }
 
 function toUrl(server: Server, host: string): string {
-  // The cast is safe: a listening TCP server has an address with a port.
+  // This cast is safe: a listening TCP server has an address with a port.
   const { port } = server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -21,7 +21,7 @@ export function setExchange(response: Response, exchange: Exchange): void {
 }
 
 export function exchangeOf(response: Response): Exchange {
-  // The cast is safe: the first middleware sets the exchange.
+  // This cast is safe: the first middleware sets the exchange.
   return response.locals['exchange'] as Exchange;
 }
 

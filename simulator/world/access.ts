@@ -107,7 +107,7 @@ export function permit(policy: Policy, text: string, projects: readonly string[]
     if (!('errors' in parsed)) continue;
     const [error] = parsed.errors;
     if (error !== undefined) throw error;
-    // The cast is safe: only tests write the file.
+    // This cast is safe: only tests write the file.
     permitted = permitDocument(permitted, (parsed.toJS() ?? {}) as Document, projects);
   }
   return permitted;

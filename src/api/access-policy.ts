@@ -1,6 +1,6 @@
 import type { Dialect } from './dialect.ts';
 
-/** One right of an access policy: a kind of resource, and the action that is permitted. */
+/** One right of an access policy: the kind of a resource, and the permitted action. */
 export type AccessRight = (
   | { readonly type: 'project' | 'project_acl' | 'job' | 'node' | 'adhoc' }
   | { readonly type: 'resource'; readonly kind: 'system' | 'system_acl' | 'user' | 'event' | 'node' }
@@ -13,22 +13,22 @@ export type AccessRight = (
 
 type Allowed = { allowedBy: readonly AccessRight[] };
 
-/** Returns an access policy for a list of endpoints, ready to paste. Each right is listed once. */
+/** Returns an access policy for these endpoints that can be pasted. Each right is listed once. */
 export function toAccessPolicy(endpoints: readonly Allowed[], dialect: Dialect = 'rundeck'): string {
   const reasons = new Map(endpoints.flatMap(({ allowedBy }) => allowedBy).map((right) => [toText(right), { right }]));
   return renderPolicy([...reasons.values()], { dialect, projects: '.*' });
 }
 
-/** A task of the exporter, by the name that users know, and the endpoints that the task reads. */
+/** A task of the exporter: the name that users know, and the endpoints that it reads. */
 export type Purpose = { readonly name: string; readonly reads: readonly Allowed[] };
 
-/** A policy, and the purposes that it omits: their rights would also permit changes. */
+/** A policy, and the purposes that it omits because their rights would also permit changes. */
 export type LeastPolicy = {
   readonly text: string;
   readonly left: readonly { readonly purpose: string; readonly right: string; readonly isAllOfIt: boolean }[];
 };
 
-/** Returns the minimal policy for some purposes in matching projects, with a comment above each rule. */
+/** Returns the minimal policy for these purposes in matching projects, with a comment above each rule. */
 export function toLeastPolicy(
   purposes: readonly Purpose[],
   about: { dialect: Dialect; projects: string },
@@ -53,7 +53,7 @@ export function toLeastPolicy(
   return { text: renderPolicy(reasoned, about), left: [...left.values()] };
 }
 
-/** Returns the right of an endpoint if the right also permits changes, so that no suggested policy may contain it. */
+/** Returns the right of an endpoint if this right also permits changes. A suggested policy must not contain this right. */
 export function toAdminRight({ allowedBy }: Allowed): string | undefined {
   const right = allowedBy.find(({ allow }) => allow === 'admin' || allow === 'configure');
   return right && `${right.type === 'resource' ? right.kind : right.type} ${right.allow}`;
@@ -75,7 +75,7 @@ function toEntry(right: AccessRight, projects = '.*'): string {
   return `{ ${allow} }`;
 }
 
-/** Reports whether a right belongs to the context of projects. Other rights belong to that of the application. */
+/** Reports whether a right belongs to the context of projects. All other rights belong to the context of the application. */
 function isOfProjects(right: AccessRight): boolean {
   if (right.type === 'resource') return right.kind === 'event' || right.kind === 'node';
   return right.type === 'job' || right.type === 'node' || right.type === 'adhoc';
@@ -126,7 +126,7 @@ function quote(pattern: string): string {
   return `'${pattern.replaceAll("'", "''")}'`;
 }
 
-/** Describes what a right permits, and what is missing without the right. */
+/** Describes what a right permits, and what is missing without it. */
 function describe(right: AccessRight): string {
   if (right.type === 'resource') return resources[right.kind];
   return right.type === 'storage'

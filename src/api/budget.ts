@@ -8,11 +8,11 @@ type BudgetOptions = {
   readonly requestsPerSecond: number;
   readonly concurrency: number;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** The budget of the address before a reload. */
+  /** The state of the budget of this address before a reload. */
   readonly memory?: BudgetMemory | undefined;
 };
 
-/** The starts of recent requests, and the requested pause. A new budget takes them over. */
+/** The starts of recent requests and the requested pause, which a new budget takes over. */
 export type BudgetMemory = {
   readonly recent: { readonly atTicks: number; readonly lane: Lane }[];
   readonly started: Record<Lane, number>;
@@ -64,14 +64,14 @@ export function createBudget(options: BudgetOptions) {
   }
 
   function findLane(): Lane | undefined {
-    // If the rate allows fewer than three starts, enrichment comes first only after two of the normal lane.
+    // With fewer than three starts, enrichment comes first after two starts of the normal lane.
     const isItsTurn = starts >= 3 || normalInARow >= 2;
     return (isItsTurn ? admissionOrder : lanes).find(
       (lane) => waiting[lane].length > 0 && hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency),
     );
   }
 
-  /** Sets a timer for a pause or for the rate. Concurrency needs no timer: when a request ends, it admits the next. */
+  /** Sets a timer for a pause or the rate. Concurrency needs no timer: a request that ends admits the next request. */
   function wakeUp(nowTicks: number): void {
     cancelWakeUp?.();
     cancelWakeUp = undefined;
@@ -102,7 +102,7 @@ export function createBudget(options: BudgetOptions) {
         leave: () => leave(lane),
       });
     },
-    /** Admits no request for a time, because the server requested a pause. */
+    /** Admits no request during a pause that the server requested. */
     pause: (forMs: number, status?: number): void => {
       if (clock.ticks() + forMs > memory.pausedUntilTicks) memory.pausedBy = status;
       memory.pausedUntilTicks = Math.max(memory.pausedUntilTicks, clock.ticks() + forMs);
@@ -114,7 +114,12 @@ export function createBudget(options: BudgetOptions) {
   };
 }
 
-type Line = { join: (entry: Waiting) => void; quit: (entry: Waiting) => void; leave: () => void };
+type Line = {
+  join: (entry: Waiting) => void;
+  quit: (entry: Waiting) => void;
+  /** Ends an admitted request. */
+  leave: () => void;
+};
 
 /** Waits until a request is admitted, its deadline passes or its signal aborts. */
 function waitForAdmission(
@@ -163,7 +168,7 @@ export class BudgetTimeout extends Error {
 
 const admissionOrder: readonly Lane[] = ['vital', 'enrichment', 'normal'];
 
-/** Reports whether a lane may start a request. The last place is for vital polls. Enrichment gets a third at most. */
+/** Reports whether a lane may start a request. The last place is for vital polls; enrichment gets a third at most. */
 function hasRoom(lane: Lane, { vital, normal, enrichment }: Readonly<Record<Lane, number>>, whole: number): boolean {
   if (lane === 'enrichment' && enrichment >= Math.max(1, Math.floor(whole / 3))) return false;
   if (lane !== 'vital' && normal + enrichment >= Math.max(1, whole - 1)) return false;

@@ -24,15 +24,15 @@ export type ClientOptions = {
   readonly dialect: Dialect | 'auto';
   readonly apiVersion: number | 'auto';
   readonly budget: { readonly requestsPerSecond: number; readonly concurrency: number };
-  /** All polls share the first contact, which has this timeout. */
+  /** The timeout of the first contact, which all polls share. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly observe: ClientObserver;
-  /** The client of the address before a reload. */
+  /** The state of the same address before a reload. */
   readonly memory?: ClientMemory | undefined;
 } & Pick<RequesterOptions, 'largeAnswers' | 'secretForms'>;
 
-/** What all callers of an address share, as data that is kept when the client is replaced. */
+/** The state of an address that all callers share, as data that is kept when the client is replaced. */
 export type ClientMemory = {
   readonly budget: BudgetMemory;
   readonly breaker: BreakerMemory;
@@ -50,7 +50,7 @@ export type ClientObserver = RequestObserver & {
   readonly files?: (name: string, change: FileChange) => void;
 };
 
-/** The requests that a poll may send: GET requests for the endpoints of the catalogue, no others. */
+/** The requests that a poll may send: GET requests for the endpoints of the catalogue. */
 export type Api = {
   readonly get: <Answer, Path extends string, Query extends string>(
     endpoint: Endpoint<Answer, Path, Query>,
@@ -75,7 +75,7 @@ type InputOf<Path extends string, Query extends string> =
 export type ClientScope = {
   readonly lane: Lane;
   readonly forMs: number;
-  /** The timeout of all requests together; absent if only each has a timeout. */
+  /** The common timeout of all requests; absent if there is none. */
   readonly wholeMs?: number;
   readonly signal?: AbortSignal;
 };
@@ -83,11 +83,11 @@ export type ClientScope = {
 export type Client = {
   /** Returns the API for one poll with its lane, timeouts and signal. */
   readonly within: (scope: ClientScope) => Api;
-  /** Returns facts about the server from the first contact. Sends no request. */
+  /** Returns the facts about the server from the first contact. Sends no request. */
   readonly facts: () => ServerFacts;
 };
 
-/** Sends requests to one server within its budget, in a dialect and an API version that both sides support. */
+/** Sends requests to one server within its budget, in the dialect and the API version that both support. */
 export function createClient({
   dialect,
   apiVersion,
@@ -109,7 +109,7 @@ export function createClient({
 
   const askByName = createNameGuard(ask, contact, clock);
 
-  /** Makes the first contact once, for all callers. A caller cannot cancel it, but has a timeout of its own. */
+  /** Makes the first contact once for all callers. No caller can cancel the contact; each has its own timeout. */
   function settle(endpoint: Endpoint<unknown>, scope: Scope): Promise<number> {
     const { forMs, untilTicks = Number.POSITIVE_INFINITY, signal } = scope;
     const own: Scope = { lane: 'vital', forMs: timeoutMs, signal: undefined };
@@ -131,7 +131,7 @@ export function createClient({
     const askedIn = Math.min(toldIn, misleadsFrom - 1);
     const timed = await askByName(endpoint, versionedPath(endpoint, askedIn, input), scope);
     if (endpoint.name === systemInfo.name) {
-      // The cast is safe: the response belongs to the endpoint `systemInfo`.
+      // This cast is safe: the answer belongs to this endpoint.
       const info = timed.answer as SystemInfo;
       contact.learn(info);
       contact.learnDate(info.timestampMs, timed.serverMs);
@@ -163,8 +163,8 @@ function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: Any
 }
 
 /**
- * After a refusal, stops requests with special characters in names for an hour, or until the release changes. Later,
- * the server or its proxy may accept such names.
+ * After a refusal, stops requests with special characters in names for an hour or until the release changes. After this time,
+ * the server or its proxy may accept the name.
  */
 function createNameGuard(ask: Requester, contact: Contact, clock: Pick<Clock, 'ticks'>): Requester {
   let refused: { readonly release: string; readonly atTicks: number } | undefined;

@@ -5,7 +5,7 @@ import { type Dialect, dialectOfHeaders } from './dialect.ts';
 import type { SystemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
 
-/** The newest API version that the API documents describe. The client uses no newer one by default. */
+/** The newest API version that the client uses by default, and that the API documents describe. */
 const newestApiVersion = 47;
 /** The oldest API version that present servers accept. */
 const oldestApiVersion = 14;
@@ -18,19 +18,19 @@ export type ServerFacts = {
   readonly startedAtMs?: number | undefined;
   /** True if several cluster members respond at this address. */
   readonly hidesMembers: boolean;
-  /** The mode of all members that responded lately, if all have the same. */
+  /** The mode of all members that responded lately; undefined if their modes differ. */
   readonly mode?: ExecutionMode | undefined;
 };
 
 export type Contact = {
   readonly facts: () => ServerFacts;
   readonly version: () => number | undefined;
-  /** Reports whether the server supports an API version, even a version newer than the one in use. */
+  /** Reports whether the server supports this API version, even if it is newer than the version in use. */
   readonly hasVersion: (version: number) => boolean;
-  /** Returns the API version to use. The first caller finds it; other callers wait. */
+  /** Returns the API version to use. The first caller determines the version, and other callers wait. */
   readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
   readonly learn: (info: SystemInfo) => void;
-  /** Call with the time in system information, and the date in the headers, which a proxy may have written. */
+  /** Call with the time in system information and the date of its headers, which a proxy may have written. */
   readonly learnDate: (timestampMs: number | undefined, dateMs: number | undefined) => void;
   /** Converts the date of a response to the server time. */
   readonly toServerMs: (dateMs: number | undefined) => number | undefined;
@@ -40,7 +40,7 @@ export type Contact = {
 
 type Settings = { dialect: Dialect | 'auto'; apiVersion: number | 'auto' };
 
-/** The API version of the last contact with the address. It survives a reload. */
+/** The API version at the last contact with the address, kept over a reload. */
 export type VersionMemory = { apiVersion?: number | undefined };
 
 /** Collects the facts about a server: its dialect, and the API version that both sides support. */
@@ -65,7 +65,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
     memory.apiVersion = apiVersion;
   }
 
-  /** Requests system information in the previous or newest API version. An older server's error may name a version. */
+  /** Requests system information in the previous or newest API version. An error may name the newest one of an older server. */
   async function negotiate(ask: (version: number) => Promise<SystemInfo>): Promise<number> {
     const { apiVersion: assumed = newestApiVersion } = memory;
     try {
@@ -74,17 +74,17 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
       if (!(error instanceof ApiError)) throw error;
       if (error.kind === 'unsupported_version') {
         const older = toOlderVersion(error);
-        // The error lacks dialect and release, so system information is requested again.
+        // System information is requested again, because the error lacks dialect and release.
         await ask(older).then(learn, () => undefined);
         return older;
       }
       if (error.details.status === undefined || error.kind === 'unauthorized') throw error;
-      // Other errors do not show the version: system information may be denied or broken while other endpoints work.
+      // Other errors say nothing about the version: system information may be denied or broken while other endpoints work.
     }
     return apiVersion ?? assumed;
   }
 
-  /** Reads dialect and release if system information is readable. The API version is configured. */
+  /** Reads the dialect and the release for a configured API version, if system information can be read. */
   async function meet(ask: (version: number) => Promise<SystemInfo>, version: number): Promise<number> {
     await ask(version).then(learn, () => undefined);
     return version;
@@ -107,35 +107,35 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
       if (settings.dialect === 'auto') dialect ??= dialectOfHeaders(headers);
     },
     learnFromFault: ({ kind, details }) => {
-      // After an outage, the server may have another release.
+      // The server may have another release after an outage, so the contact is made again.
       const isNewContact = kind === 'network' || (kind === 'unsupported_version' && details.status !== undefined);
       if (settings.apiVersion === 'auto' && isNewContact) {
         apiVersion = undefined;
         memory.apiVersion = undefined;
         newestOfServer = undefined;
       }
-      // The dialect may have been assumed wrongly, so both headers are sent again.
+      // Both headers are sent again, because the assumed dialect may be wrong.
       if (settings.dialect === 'auto' && kind === 'unauthorized') dialect = undefined;
     },
   };
 }
 
-/** Stores the server time, and by how much it differs from dates of headers. */
+/** Stores the server time and its difference to the dates of headers. */
 function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   let dateOffMs = 0;
   return {
     learnDate: (timestampMs, dateMs) => {
       if (timestampMs === undefined || dateMs === undefined) return;
-      // The least possible difference: dates are cut to the second, and a response takes time.
+      // The minimum difference, because dates are cut to the second and a response takes time.
       const offMs = timestampMs - dateMs;
       dateOffMs = Math.abs(offMs) > usualOffMs ? offMs - 1000 : 0;
     },
-    // The proxy's clock may change before the next response with the server's own time.
+    // The clock of the proxy may change before the next response with the server's own time.
     toServerMs: (dateMs) => (dateMs === undefined ? undefined : toStartMs(dateMs + dateOffMs)),
   };
 }
 
-/** A date that the server itself wrote differs by less from its time. */
+/** If the server itself writes the date, the difference is smaller than this. */
 const usualOffMs = 5000;
 
 function toOlderVersion(error: ApiError): number {
@@ -155,15 +155,15 @@ function toOlderVersion(error: ApiError): number {
   });
 }
 
-/** How many responses are remembered. If all came from one member, there is only one member. */
+/** The number of responses to remember. If one member sent all responses, there is only one member. */
 const remembered = 20;
 
-/** Detects members that share an address. Unless a member responds again after another, it was replaced. */
+/** Detects members that share an address. A member that responds again after another still exists, otherwise it was replaced. */
 function createMemberSight() {
   const seen: { readonly uuid: string; readonly mode: ExecutionMode | undefined }[] = [];
   let hasSeveral = false;
   return {
-    /** Call with a response. It may name its member. */
+    /** Call with a response, which may name its member. */
     note: ({ server: { serverUUID: uuid = '' }, executionMode: mode }: SystemInfo): void => {
       if (uuid === '') return;
       seen.push({ uuid, mode });

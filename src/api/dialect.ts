@@ -1,8 +1,8 @@
-/** The two sets of names in this API. */
+/** The two sets of names that servers with this API use. */
 const dialects = ['service', 'rundeck'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** Returns the dialect of an error response. Whole names of headers are compared, because proxies add similar names. */
+/** Returns the dialect from the headers of an error response. Compares whole names, because proxies add similar headers. */
 export function dialectOfHeaders(headers: Readonly<Record<string, string>>): Dialect | undefined {
   return dialects.find((dialect) => `x-${dialect}-api-version` in headers);
 }

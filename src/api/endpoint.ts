@@ -3,31 +3,31 @@ import type { AccessRight } from './access-policy.ts';
 import type { Dialect } from './dialect.ts';
 import { type ApiError, notAsked } from './errors.ts';
 
-/** A GET request of the API, as data. The client can send no other requests, because some requests change data. */
+/** One GET request of the API as data. The client can send no other requests, because some requests change data. */
 export type Endpoint<Answer, Path extends string = string, Query extends string = string> = {
-  /** The label `api_endpoint` of metrics, and `endpoint` of log lines. */
+  /** The value of the label `api_endpoint`, and of `endpoint` in log lines. */
   readonly name: string;
   /** The path after `api/{version}/`. `{project}` is a parameter. */
   readonly path: Path;
   readonly query: readonly Query[];
   readonly since: number | Readonly<Record<Dialect, number>>;
-  /** A newer API version with more fields. It is used if the server supports it. */
+  /** A newer API version with more fields in the response. The newer version is used if the server supports it. */
   readonly tellsMoreIn?: number;
-  /** A query for servers below an API version only. */
+  /** A query that is sent only to servers below an API version. */
   readonly oldQuery?: { readonly below: number; readonly query: string };
-  /** From this API version on, responses are misleading, so the endpoint is not requested. */
+  /** The first API version with misleading responses. From this version on, the endpoint is not requested. */
   readonly misleadsFrom?: number;
   /** True if an administrator can disable the endpoint, so that a 404 is no error. */
   readonly mayBeOff: boolean;
-  /** All rights that the endpoint requires. */
+  /** The rights that the endpoint needs; all of them are required. */
   readonly allowedBy: readonly AccessRight[];
-  /** Other statuses than 200 that may have a valid body. */
+  /** The statuses other than 200 whose body is a response, if the body can be decoded. */
   readonly alsoAnswers: readonly number[];
-  /** True if some releases respond with plain text. A body that is not JSON is then decoded as it is. */
+  /** True if some releases respond with plain text. If true, a body that is not JSON is passed to the decoder unchanged. */
   readonly mayBeText: boolean;
-  /** True if long texts must stay whole, for example lines of a log. */
+  /** True if long texts are not cut, for example the lines of a log. */
   readonly keepsLongTexts: boolean;
-  /** True if the response may be expensive for the server. Such a request is not retried. */
+  /** True if the response may be expensive for the server. An expensive request is not retried. */
   readonly isDear: boolean;
   /** The maximum size of an inflated response. */
   readonly maxBytes: number;
@@ -52,13 +52,13 @@ export function defineEndpoint<Answer, const Path extends string, const Query ex
   };
 }
 
-/** The usual size limit: such a response is decoded without delaying other requests. */
+/** The usual limit of a response, which can be decoded without a delay for other requests. */
 export const usualBytes = 2 ** 20;
 
-/** The limit of lists that grow with the installation: 500 executions on 500 nodes each, or 20,000 jobs. */
+/** The maximum size of lists that grow with the installation: 500 executions on 500 nodes each, or 20,000 jobs. */
 export const largeListBytes = 8 * 2 ** 20;
 
-/** Returns the first API version with the endpoint: of the dialect, or the later one if the dialect is unknown. */
+/** Returns the first API version with the endpoint in this dialect; the larger one if the dialect is unknown. */
 export function sinceVersion({ since }: Pick<Endpoint<unknown>, 'since'>, dialect: Dialect | undefined): number {
   if (typeof since === 'number') return since;
   return dialect === undefined ? Math.max(...Object.values(since)) : since[dialect];
@@ -74,13 +74,13 @@ export type EndpointInput<Path extends string, Query extends string> = {
   ? { readonly path?: undefined }
   : { readonly path: Readonly<Record<PathParameter<Path>, PathValue>> });
 
-/** A list becomes several parameters with the same name. */
+/** A list becomes several parameters of the same name. */
 type QueryValue = string | number | boolean | readonly string[];
 
-/** A list becomes several segments of the path, for example for nested folders. */
+/** A list becomes several segments, for example for nested folders. */
 type PathValue = string | number | readonly string[];
 
-/** Returns path and query after `api/{version}/`. A value becomes one encoded segment, a list several. */
+/** Returns path and query after `api/{version}/`. A value is one encoded segment, a list is several. */
 export function toPath(endpoint: Pick<Endpoint<unknown>, 'name' | 'path' | 'query'>, input: AnyInput = {}): string {
   const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_braces, parameter: string) => {
     const value = input.path?.[parameter];
@@ -106,7 +106,7 @@ export type AnyInput = {
   readonly query?: Readonly<Record<string, QueryValue | undefined>> | undefined;
 };
 
-/** Checks a number in a query. Numbers of the API are whole: servers refuse fractions of milliseconds (400). */
+/** Checks a number in a query. All numbers of this API are whole, and servers respond with 400 to fractions of milliseconds. */
 function toWholeNumber(apiEndpoint: string, parameter: string, value: number): string {
   const whole = Math.trunc(value);
   if (!Number.isSafeInteger(whole)) {
@@ -120,12 +120,12 @@ function encodeSegment(value: string | undefined): string {
   return encodeURIComponent(String(value).toWellFormed());
 }
 
-/** Reports whether URL parsers remove a segment. They remove dots, even encoded, so the request would go elsewhere. */
+/** Reports whether URL parsers remove the segment: they remove dots, even encoded, so the request would go elsewhere. */
 function isLostOnTheWay(segment: string): boolean {
   return /^\.{0,2}$/.test(segment);
 }
 
-/** Reports whether a name in a path has a character that servers of release 6 refuse, even encoded. */
+/** Reports whether a name in a path has a character that servers of release 6 refuse even if it is encoded. */
 export function holdsOddName(path: string): boolean {
   return /%(2f|25|5c|3b)/i.test(path.split('?', 1)[0] ?? '');
 }
@@ -138,7 +138,7 @@ function unfitFor(apiEndpoint: string, parameter: string): ApiError {
   );
 }
 
-/** Rights in the context of the application (API reference, "Authentication"). */
+/** A right in the context of the application (API reference, "Authentication"). */
 export const systemRead: readonly AccessRight[] = [{ type: 'resource', kind: 'system', allow: 'read' }];
 
 /** Reading the definition of a job needs more than the right to view the job. */

@@ -1,4 +1,4 @@
-/** All kinds of errors of a request, as in retries, metrics and the log. */
+/** All kinds of errors of a request. Retries, metrics and the log use these words. */
 export const errorKinds = [
   'network',
   'tls',
@@ -24,7 +24,7 @@ export type ApiErrorDetails = {
   readonly apiEndpoint: string;
   /** The HTTP status; absent without a response. */
   readonly status?: number;
-  /** The error code of the server. Messages are not kept: they may contain the first characters of the token. */
+  /** The error code of the server. Messages are not stored, because they may contain the first characters of the token. */
   readonly errorCode?: string;
   /** True if the body is an error of the server itself, not of a proxy. */
   readonly isOfService?: boolean;
@@ -51,6 +51,7 @@ export class ApiError extends Error {
   }
 }
 
+/** Returns the error of a request that was not sent, with the reason. */
 export function notAsked(
   apiEndpoint: string,
   kind: ErrorKind,
@@ -60,15 +61,15 @@ export function notAsked(
   return new ApiError(`GET ${apiEndpoint}: not asked, ${says}`, { kind, apiEndpoint, unsent: true, ...limit });
 }
 
-/** Reports whether a name can never be requested, because it cannot be part of a path. */
+/** Reports whether a name cannot be requested because it cannot be part of a path. */
 export function isUnaskable({ kind, details }: ApiError): boolean {
   return kind === 'rejected' && details.unsent === true;
 }
 
 /**
- * Reports whether a response about all projects (`*`) does not apply to single projects (rundeck dialect). Releases
- * 4.14 to 4.17 report a missing project with the name `*`; releases 3.2.6 to 3.3.0, and perhaps unknown releases, fail;
- * from release 3.4.5 on, servers refuse all projects if one of them cannot be read.
+ * Reports whether the response to a request for all projects (`*`) says nothing about single projects (rundeck dialect):
+ * releases 4.14 to 4.17 report a missing project with the name `*`, releases 3.2.6 to 3.3.0 (and perhaps unknown releases)
+ * fail, and from release 3.4.5 on, servers refuse all projects if one of them cannot be read.
  */
 export function isUnknownStar(error: unknown, release = ''): boolean {
   if (!(error instanceof ApiError)) return false;
@@ -77,12 +78,12 @@ export function isUnknownStar(error: unknown, release = ''): boolean {
   return status === 500 && /^(3\.(2|3\.0)\b|$)/.test(release);
 }
 
-/** Reports whether all other requests would fail too: the server or a proxy rejects them, or does not respond. */
+/** Reports whether all other requests would fail too, because the server or a proxy rejects them or does not respond. */
 export function isOfWholeServer({ kind, details }: ApiError): boolean {
   const { status, isOfService, unsent } = details;
   if (kind === 'rejected' || kind === 'too_large') return false;
   if (kind === 'forbidden') return isOfService !== true;
-  // A request that was not sent because of an earlier error of the server counts too.
+  // A request that was not sent because of an earlier error counts too.
   if (kind === 'server') return unsent === true || status === 502 || status === 503 || status === 504;
   return turnedAway.includes(kind) || (status === undefined && kind !== 'unsupported_version');
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 /** A file whose content can be read again. */
 export type Refreshable = {
   readonly name: string;
-  /** Reads the file again. Resolves to true if its content is new. Rejects if the content is unusable. */
+  /** Reads the files again. Resolves to true if the content is new. Rejects if the content cannot be used. */
   readonly refresh: () => Promise<boolean>;
 };
 
@@ -16,9 +16,9 @@ type FileLookOptions = {
 export type FileChange = { readonly result: 'taken' } | { readonly result: 'rejected'; readonly says: string };
 
 /**
- * Returns a function that looks for changed files, at most every ten seconds, without delaying its caller. New content
- * that is unusable is ignored. It is reported only when found twice, because a certificate and its key are replaced one
- * after the other.
+ * Returns a function that looks for changed files, at most every ten seconds, without delaying the caller. New content
+ * that cannot be used is ignored. Unusable content is reported when it is found twice: a certificate and its key are
+ * replaced one after the other.
  */
 export function createFileLook({ files, clock, observe }: FileLookOptions): () => void {
   const doubts = new Map<string, { says: string; isSaid: boolean }>();

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { toTimestampMs } from '../domain/time.ts';
 
-// Values vary by release: since 4.3, numbers and booleans may be text, and texts may be null. These decoders accept
-// anything, and return `undefined` for an unreadable value.
+// Decoders for values that vary by release: numbers and booleans as text since 4.3, null in place of text. The decoders accept
+// anything, and return `undefined` for unreadable values.
 
 export const number = lenient(toNumber);
 export const text = lenient(toText);
 export const flag = lenient(toFlag);
 export const timestampMs = lenient(toTimestampMs);
 
-/** Decodes a part whose fields are all optional. If the part is null, missing or of another shape, it has no fields. */
+/** Decodes a part that has only optional fields. Null, a missing part or another shape becomes a part without fields. */
 export function section<const Shape extends z.ZodRawShape>(shape: Shape) {
   const fields = z.object(shape);
   return z
@@ -21,7 +21,7 @@ export function section<const Shape extends z.ZodRawShape>(shape: Shape) {
     .prefault({});
 }
 
-/** Decodes a list. Stops at the first invalid item: a long list of invalid items would cause a million complaints. */
+/** Decodes a list. Stops at the first invalid item, because a long list of invalid items would give a million complaints. */
 export function list<Item>(item: z.ZodType<Item>) {
   return z.array(z.unknown()).transform((values, context): Item[] => {
     const items: Item[] = [];
@@ -43,7 +43,7 @@ function lenient<Value>(read: (value: unknown) => Value | undefined) {
   return z.unknown().transform(read).optional();
 }
 
-/** The maximum length of a number in a text. The pattern is slow for longer texts. */
+/** The maximum length of a number as text. Patterns are slow for longer texts. */
 const maxNumberLength = 40;
 const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 

@@ -5,7 +5,7 @@ export type Window = { readonly beginMs: number; readonly endMs: number };
 export type Page<Item> = {
   readonly total: number;
   readonly items: readonly Item[];
-  /** The maximum number of rows on a page by the response: a server or gateway may reduce the requested number. */
+  /** The maximum number of rows on a page according to the response. A server or gateway may reduce the requested number. */
   readonly max?: number | undefined;
 };
 
@@ -15,31 +15,31 @@ export type ReadPage<Item> = (request: PageRequest) => Promise<Page<Item>>;
 type PagingOptions<Item> = {
   /** The name of the endpoint in metrics and messages. */
   readonly apiEndpoint: string;
-  /** Returns the time that sorts the list, newest first; undefined for a row without a time. */
+  /** Returns the time by which the list is sorted, newest first; undefined for rows without a time. */
   readonly endOf: (item: Item) => number | undefined;
   readonly pageSize?: number;
-  /** How many rows two pages of the same second share. Rows move while they are read. */
+  /** The number of rows that two pages of the same second have in common, because rows move during reading. */
   readonly overlap?: number;
-  /** A list with more pages is an error of the server. */
+  /** The maximum number of pages. A longer list is an error of the server. */
   readonly maxPages?: number;
 };
 
-/** A part of a window, from one response. */
+/** The part of a window that one response covers. */
 export type Part<Item> = {
   readonly items: readonly Item[];
   readonly total: number;
-  /** The number of rows, shown or hidden, that are done. Later parts count the others. */
+  /** The number of rows that need not be read again, shown or hidden. Later parts count the other rows. */
   readonly counted: number;
-  /** The windows still to be read, oldest first. A reader that stops can continue with them later. */
+  /** The windows that are still to be read, oldest first. A reader that stops can continue with them later. */
   readonly rest: readonly Window[];
-  /** True while a second with many rows is read page by page. A reader that stops there must read the second again. */
+  /** True while a second with many rows is read page by page. A reader that stops then must read the second again. */
   readonly isInFlood: boolean;
 };
 
 /**
- * Reads a whole list within a window, page by page. Servers remove hidden rows from pages, so a short or empty page
- * proves nothing; only the total counts. A full page covers the newest rows, back to its oldest row. Of the remaining
- * windows, the oldest part is read first. Many rows of one second are read by offset, and read again if the total
+ * Reads a whole list within a window, page by page. Servers remove hidden rows from pages, so short and empty pages
+ * prove nothing; only the total counts. A full page covers the newest rows, back to its oldest row. Of the remaining
+ * windows, the oldest part is read first. Many rows within one second are read by offset, and read again if the total
  * changed meanwhile. Rows may be returned twice.
  */
 export async function* readWindow<Item>(
@@ -85,12 +85,12 @@ export function toPageSize(asked: number, { max, items }: Pick<Page<unknown>, 'm
   return max === undefined || max < Math.max(1, items.length) ? asked : Math.min(asked, max);
 }
 
-/** Reports whether a page is the whole list. Because some totals are cached, more rows may follow a full page. */
+/** Reports whether a page is the whole list. More rows may follow a full page, because some totals are cached. */
 function isWhole({ total, items }: Page<unknown>, pageSize: number): boolean {
   return total <= pageSize && items.length < pageSize;
 }
 
-/** Splits a full page into rows that are done and windows that remain, oldest first. */
+/** Splits a full page into finished rows and remaining windows, oldest first. */
 function divide<Item>(
   window: Window,
   { total, items }: Page<Item>,
@@ -98,13 +98,13 @@ function divide<Item>(
 ): Pick<Part<Item>, 'items' | 'counted' | 'rest'> {
   const ends = items.flatMap((item) => endOf(item) ?? []);
   const oldestMs = ends.at(-1);
-  // The oldest time of a page is unknown if few rows are shown, or rows are out of order or outside the window.
+  // If few rows are shown, or rows are out of order or outside the window, the oldest time of the page is unknown.
   const isUnclear = ends.length < pageSize / 4 || !isNewestFirst(ends);
   if (oldestMs === undefined || isUnclear || !isWithin(window, oldestMs)) {
     return { items, counted: 0, rest: halve(window) };
   }
   const secondMs = toSecond(oldestMs) * 1000;
-  // The last second of a page may have more rows, so it is read again.
+  // The page may lack rows of its last second, so this second is read again.
   const left: Window = { beginMs: window.beginMs, endMs: Math.min(secondMs + 999, window.endMs) };
   const newer = items.filter((item) => (endOf(item) ?? secondMs) > left.endMs);
   if (newer.length === 0) return { items, counted: 0, rest: cutAt(left, secondMs) };
@@ -114,8 +114,8 @@ function divide<Item>(
 }
 
 /**
- * Chooses where to split a window, by its total, so that the older part has a few pages. A part with far fewer rows
- * than expected probably has them near its end.
+ * Chooses where to split a window with a known total, so that the older part has a few pages. A part with far fewer
+ * rows than expected probably has them near its end.
  */
 function toCutMs(
   { beginMs, endMs }: Window,
@@ -132,7 +132,7 @@ function toCutMs(
 const partPages = 6;
 
 /**
- * Splits a window at a whole second, because some servers cut times. Returns the whole window if the second is outside.
+ * Splits a window at a whole second, because some servers cut times. Returns the whole window if the split is outside of it.
  */
 function cutAt(window: Window, atMs: number | undefined): readonly Window[] {
   const middleMs = toSecond(atMs ?? window.beginMs) * 1000;
@@ -161,7 +161,7 @@ function isNewestFirst(ends: readonly number[]): boolean {
   return ends.every((endMs, index) => index === 0 || endMs <= (ends[index - 1] ?? endMs));
 }
 
-/** How often a window is read again because its total changed. */
+/** A window whose total changes is read again, at most this many times. */
 const maxRereads = 5;
 
 async function* readByOffset<Item>(
@@ -191,14 +191,14 @@ async function* readByOffset<Item>(
 type ListOptions<Item> = {
   readonly apiEndpoint: string;
   readonly idOf: (item: Item) => number;
-  /** How many rows two pages share at first. */
+  /** The number of rows that two pages share at first. */
   readonly overlap: number;
   readonly maxPages: number;
 };
 
 /**
  * Reads a list by offset while its rows change. If two pages share no row, the list is read again with a larger
- * overlap. Throws if the list cannot be read completely.
+ * overlap. Fails if the list cannot be read completely.
  */
 export async function readList<Item>(
   read: (page: { max: number; offset: number }) => Promise<Page<Item>>,
@@ -210,7 +210,7 @@ export async function readList<Item>(
   for (let offset = 0, pages = 0; pages < maxPages; pages += 1) {
     const page = await read({ max: listPageSize, offset });
     const size = toPageSize(listPageSize, page);
-    // Pages with hidden rows need not share a row: hidden rows cannot be compared.
+    // Hidden rows cannot be compared.
     const isPart = page.items.length < Math.min(size, page.total - offset);
     const isJoined: boolean = !mustShare || isPart || page.items.some((item) => found.has(idOf(item)));
     if (isJoined) for (const item of page.items) found.set(idOf(item), item);

@@ -2,12 +2,12 @@ import type { Clock } from '../domain/clock.ts';
 import type { Api } from './client.ts';
 import { type Project, projects, projectsWithModes } from './endpoints/projects.ts';
 
-/** A list of projects, and when it was requested. Another caller may reuse it. */
+/** A list of projects and the time of its request. Another caller may reuse the list. */
 type DatedList = { readonly projects: readonly Project[]; readonly askedTicks: number };
 
 type ListOptions = { isWanted: (project: string) => boolean; clock: Clock };
 
-/** Reads the projects of a server, and keeps those that the configuration includes. */
+/** Reads the projects of one server that the configuration includes. */
 export function createProjectList({ isWanted, clock }: ListOptions) {
   const listeners: ((names: ReadonlySet<string>) => void)[] = [];
   let latest: { list: Promise<DatedList>; askedTicks: number } | undefined;
@@ -27,9 +27,9 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
     return { projects: wanted, askedTicks };
   }
 
-  /** Returns the list, and when it was requested. A list that was requested after `sinceTicks` is reused. */
+  /** Returns the list and the time of its request. Reuses a list that was requested since the given time. */
   async function readDated(api: Api, sinceTicks = Number.NEGATIVE_INFINITY): Promise<DatedList> {
-    // One request at a time: a late response could bring back deleted projects.
+    // Only one request is sent at a time: a late response could bring back deleted projects.
     if (latest !== undefined && isUnderWay) {
       if (latest.askedTicks >= sinceTicks) return latest.list;
       await latest.list.catch(() => undefined);
@@ -44,7 +44,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
       isUnderWay = false;
     });
     latest = { list, askedTicks: nowTicks };
-    // The next caller requests the list again after an error.
+    // After an error, the next caller requests the list again.
     list.catch(() => {
       latest = undefined;
     });
@@ -57,7 +57,7 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
     readDated,
     /** Returns the number of projects in the last list, watched or not. */
     visible: () => visible,
-    /** Returns since when the lists of the server have been empty; undefined if the last list was not empty. */
+    /** Returns since when the lists of the server have been empty; undefined if the last list was not. */
     emptySinceMs: () => emptySinceMs,
     onRead: (listener: (names: ReadonlySet<string>) => void) => {
       listeners.push(listener);
@@ -67,5 +67,5 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
 
 export type ProjectList = ReturnType<typeof createProjectList>;
 
-/** How long callers share a list: concurrent polls do, and still each poll of projects sends a request. */
+/** How long callers share a list: long enough for concurrent polls, and short enough for a request in each poll of projects. */
 const sharedForMs = 15_000;

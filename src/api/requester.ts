@@ -19,17 +19,17 @@ export type RequesterOptions = {
   readonly breaker: Breaker;
   readonly clock: Clock;
   readonly observe: RequestObserver;
-  /** Decodes unusually large responses. If absent, they are refused. */
+  /** Decodes unusually large responses; absent if they are refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
-  /** Returns the forms of secrets that must be removed from responses. */
+  /** Returns the secrets that must be removed from responses. */
   readonly secretForms?: (() => readonly string[]) | undefined;
 };
 
-/** Receives facts about each request: its status (`none` without a response), duration and error. */
+/** Receives each request: its status (`none` without a response), duration and error. */
 export type RequestObserver = {
   readonly request: (apiEndpoint: string, code: string, seconds: number) => void;
   readonly error: (apiEndpoint: string, kind: ErrorKind) => void;
-  /** Called with how long a request waited for admission. */
+  /** Called with the time that a request waited for admission. */
   readonly waited: (seconds: number) => void;
   readonly inFlight: (requests: number) => void;
   readonly cut?: (apiEndpoint: string, texts: number) => void;
@@ -41,9 +41,9 @@ export type Timed<Answer> = {
   readonly midRequestMs: number;
   /** The time from the first byte sent to the last byte read. */
   readonly tookMs: number;
-  /** `tookMs` without the round trip on the network. */
+  /** The part of `tookMs` without the round trip on the network. */
   readonly workMs: number;
-  /** The clock of the server or member that responded, to the second; absent if the response has no plausible date. */
+  /** The clock of the server or member that responded, cut to the second; absent if the response has no plausible date. */
   readonly serverMs: number | undefined;
 };
 export type Requester = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope) => Promise<Timed<Answer>>;
@@ -69,7 +69,7 @@ export function createRequester(options: RequesterOptions): Requester {
         return await attempt(endpoint, path, scope, trial);
       } catch (error) {
         if (!(error instanceof ApiError) || scope.signal?.aborted === true) throw error;
-        // The server has not caused the error of an unsent try, so the error of the previous try is reported.
+        // An unsent try has no error of the server, so the error of the previous try is reported.
         if (error.details.isOwnLimit === true) throw fault ?? error;
         fault = error;
         ({ deadlineTicks } = trial);
@@ -81,7 +81,7 @@ export function createRequester(options: RequesterOptions): Requester {
         const lastTicks = scope.untilTicks ?? deadlineTicks;
         if (delayMs === undefined || clock.ticks() + delayMs + minMs > lastTicks) throw error;
         await sleep(clock, delayMs, scope.signal);
-        // Within the deadline of its poll, each try has a timeout of its own.
+        // Within the deadline of a poll, each try has its own timeout.
         if (scope.untilTicks !== undefined) deadlineTicks = toDeadline(clock, scope);
       }
     }
@@ -90,7 +90,7 @@ export function createRequester(options: RequesterOptions): Requester {
 
 type Attempt = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) => Promise<Timed<Answer>>;
 
-/** Makes one try: waits for admission, sends the request, and reports the result to breaker, contact and budget. */
+/** Makes one try: waits for admission, sends the request, and reports the result to the breaker, the contact and the budget. */
 function createAttempts(options: RequesterOptions): Attempt {
   const { contact, budget, breaker, clock, observe } = options;
   const enter = createAdmission(options);
@@ -104,7 +104,7 @@ function createAttempts(options: RequesterOptions): Attempt {
 
   return async (endpoint, path, scope, trial) => {
     const leave = await enter(endpoint.name, scope, trial.deadlineTicks);
-    // The wait for admission is not part of the time for the response.
+    // Waiting for admission does not shorten the time for the response.
     if (trial.isFirst) trial.deadlineTicks = toDeadline(clock, scope);
     observe.inFlight(budget.inFlight());
     try {
@@ -117,7 +117,7 @@ function createAttempts(options: RequesterOptions): Attempt {
         breaker.abandon();
       } else {
         note(error, endpoint);
-        // If the server had less than half of its time, a timeout proves nothing.
+        // A timeout proves nothing if the server had less than half of its time.
         if (error.kind === 'timeout' && trial.hadMs < scope.forMs / 2) breaker.abandon();
         else breaker.end(error);
       }
@@ -167,18 +167,18 @@ function toDeadline(clock: Clock, { forMs, untilTicks = Number.POSITIVE_INFINITY
   return Math.min(clock.ticks() + forMs, untilTicks);
 }
 
-/** If less time remains, no request is sent. */
+/** No request is sent if less time remains. */
 const minMs = 100;
 
-/** How long a server needs for its simplest response. */
+/** The time that a server needs for its simplest response. */
 const leastWorkMs = 3;
 
 type Trial = {
   isFirst: boolean;
   deadlineTicks: number;
-  /** How long the server had to respond. */
+  /** The time that the server had to respond. */
   hadMs: number;
-  /** The number of the credentials; absent if the try failed before using them. */
+  /** Identifies the credentials; absent if the try failed before they were used. */
   generation: number | undefined;
 };
 
@@ -205,12 +205,12 @@ function toServerMs(date: string | undefined): number | undefined {
   return toStartMs(Date.parse(date ?? ''));
 }
 
-/** The poll that a request belongs to, and its time limits. */
+/** The poll for which a request is sent, and its time limits. */
 export type Scope = {
   readonly lane: Lane;
-  /** How long a request may wait for admission, and then how long all its tries together may take. */
+  /** How long each request may wait for admission, and how long all its tries together may then take. */
   readonly forMs: number;
-  /** When all requests of the scope must have ended; absent if they have no common limit. */
+  /** The time at which all requests of the scope must have ended; absent if there is no common limit. */
   readonly untilTicks?: number | undefined;
   readonly signal: AbortSignal | undefined;
 };
@@ -222,14 +222,14 @@ type AdmissionOptions = {
   observe: { waited: (seconds: number) => void };
 };
 
-/** Resolves to a function to call after the request. Rejects with the reason why the request must not be sent. */
+/** Resolves to a function to call after the request. Rejects with the reason if the request must not be sent. */
 type Admission = (
   apiEndpoint: string,
   scope: Pick<Scope, 'lane' | 'signal'>,
   deadlineTicks: number,
 ) => Promise<() => void>;
 
-/** Waits until a request may be sent. Registers it with the breaker, so that only one probe is sent. */
+/** Waits until a request may be sent, and registers it with the breaker, so that only one probe is sent. */
 function createAdmission({ budget, breaker, clock, observe }: AdmissionOptions): Admission {
   function refuseWhilePaused(apiEndpoint: string, deadlineTicks: number): void {
     const pausedMs = budget.pausedMs();
@@ -262,7 +262,7 @@ function createAdmission({ budget, breaker, clock, observe }: AdmissionOptions):
       return leave;
     } catch (error) {
       if (!(error instanceof BudgetTimeout)) throw error;
-      // Meanwhile, the server may have requested a pause.
+      // The server may have requested a pause in the meantime.
       refuseWhilePaused(apiEndpoint, deadlineTicks);
       throw notAsked(apiEndpoint, 'timeout', 'the request budget was exhausted until its timeout', {
         isOwnLimit: true,

@@ -4,14 +4,14 @@ const maxTries = 3;
 const firstDelayMs = 200;
 const maxDelayMs = 5000;
 
-/** Computes the wait before the next try, with full jitter; undefined if another try is useless. */
+/** Computes the wait before the next try, with full jitter. Returns undefined if another try is useless. */
 export function retryDelayMs(error: ApiError, tries: number, random: number): number | undefined {
   if (tries >= maxTries || error.details.unsent === true || !canPass(error)) return undefined;
   return random * Math.min(maxDelayMs, firstDelayMs * 2 ** tries);
 }
 
 /**
- * Reports whether an error may be temporary. After a timeout, no time is left. Status 500 concerns only one request.
+ * Reports whether an error may be temporary. A timeout leaves no time for another attempt. Status 500 concerns only one request.
  */
 function canPass({ kind, details }: ApiError): boolean {
   if (kind === 'server') return details.status !== 500 && details.status !== 501;

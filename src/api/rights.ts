@@ -5,7 +5,7 @@ import { jobRights, ownRights, projectRights, systemRights } from './endpoints/a
 import { projectJobs } from './endpoints/jobs.ts';
 import { ApiError, isOfWholeServer } from './errors.ts';
 
-/** The rights of the token that the server reports. */
+/** The rights of the token, as reported by the server. */
 export type Rights = {
   readonly rights: readonly CollectorRight[];
   /** Rights of the token that no enabled purpose needs. */
@@ -16,7 +16,7 @@ export type CollectorRight = { readonly collector: string; readonly may: boolean
 
 type Purpose = { readonly name: string; readonly reads: readonly Pick<Endpoint<unknown>, 'allowedBy'>[] };
 
-/** Requests the rights in some projects. Returns undefined if the server does not report rights (before 5.9). */
+/** Requests the rights in these projects. Returns undefined if the server (before 5.9) does not report rights. */
 export async function readRights(
   api: Api,
   purposes: readonly Purpose[],
@@ -40,13 +40,13 @@ export async function readRights(
   return { rights, excess: listExcess(answers, needs) };
 }
 
-/** Returns the rights that a release needs. Older releases need rights of administrators for some endpoints. */
+/** Returns the rights that these releases need. Older releases need a right of administrators for some endpoints. */
 function toNeeded(reads: Purpose['reads']): Purpose['reads'] {
   const usual = reads.filter((read) => toAdminRight(read) === undefined);
   return usual.length === 0 ? reads : usual;
 }
 
-/** A kind of resource: the action for reading it, and the actions that an exporter does not need. */
+/** A kind of resource: the action for reading, and the actions that an exporter does not need. */
 type Subject = { readonly name: string; readonly isOfProject: boolean; readonly changes: readonly string[] };
 
 const subjects: readonly Subject[] = [
@@ -65,7 +65,7 @@ const subjects: readonly Subject[] = [
 const administration = ['admin', 'app_admin', 'ops_admin'];
 const literal = ['event', 'node', 'job'];
 
-/** Returns the permitted actions; undefined if the server has no such kind of resource. */
+/** Returns the permitted actions; undefined if the server has no resource of this kind. */
 async function ask(
   api: Api,
   { name, isOfProject, changes }: Subject,
@@ -77,7 +77,7 @@ async function ask(
     if (name === 'project' || name === 'project_acl')
       return await api.get(ownRights, { path: { type: name, project }, query });
     if (name !== 'job') return await api.get(projectRights, { path: { project, kind: name }, query });
-    // The right on one job is requested. Rules for other jobs may differ.
+    // The right is requested for one job. Other jobs may have different rules.
     const [job] = await api.get(projectJobs, { path: { project } });
     return job && (await api.get(jobRights, { path: { project, id: job.id }, query }));
   } catch (error) {
@@ -89,14 +89,14 @@ async function ask(
 type Answers = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Lists missing rights. Administrators may read most endpoints of the whole server. Rights that cannot be requested,
- * for example for storage or single nodes, do not count as missing.
+ * Lists missing rights. Administrators may read most endpoints of the whole server. Rights that cannot be requested, for
+ * example for storage or single nodes, do not count as missing.
  */
 function listMissing(right: AccessRight, projects: readonly string[], answers: Answers): string[] {
   const name = right.type === 'resource' ? right.kind : right.type;
   if (right.type === 'node') return [];
   const isViewEnough = name === 'job' && right.isExact !== true;
-  // Rights of administrators do not include the rights in projects.
+  // A right of administrators does not include the rights in projects.
   const ofAdmins = literal.includes(name) ? [] : administration;
   const enough = [right.allow, ...ofAdmins, ...(isViewEnough ? ['view'] : [])];
   return ['', ...projects].flatMap((project) => {

@@ -1,7 +1,7 @@
 import type { Endpoint } from './endpoint.ts';
 import { type ApiError, isUnaskable } from './errors.ts';
 
-/** What an error means for an endpoint: it is unavailable for a reason, or the request failed. */
+/** What an error means for an endpoint: unavailable for a reason, or failed. */
 type Verdict = 'denied' | 'not_found' | 'version' | 'failed';
 
 export function toVerdict(
@@ -10,7 +10,7 @@ export function toVerdict(
 ): Verdict {
   const { kind, details } = error;
   if (kind === 'forbidden') return 'denied';
-  // An error without a status comes from the exporter: its API version lacks the endpoint. If the server refuses the
+  // Without a status, the exporter itself found that its API version does not have the endpoint. If the server refuses the
   // version, the request failed.
   if (kind === 'unsupported_version') return details.status === undefined ? 'version' : 'failed';
   if (isUnaskable(error)) return 'not_found';
@@ -19,7 +19,7 @@ export function toVerdict(
   return endpoint?.mayBeOff === true ? 'not_found' : 'failed';
 }
 
-/** Reports whether an item, a project or an optional endpoint does not exist. Its absence is no error. */
+/** Reports whether an item, a project or an optional endpoint does not exist, which is no error. */
 export function isAbsence(error: ApiError, endpoint: Pick<Endpoint<unknown>, 'name' | 'mayBeOff'>): boolean {
   const { kind, details } = error;
   if (kind !== 'not_found' || details.isOfService !== true) return false;

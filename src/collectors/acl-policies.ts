@@ -4,7 +4,7 @@ import { ApiError, type ErrorKind } from '../api/errors.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector, type Watch } from '../schedule/collector.ts';
 
-/** Counts the access policies of the server: an unexpected policy needs attention. */
+/** Counts the access policies of the server, because an unexpected policy needs attention. */
 export const aclPoliciesCollector = defineCollector({
   name: 'acl-policies',
   help: 'Access policies of the system and of each project; one request per project',

@@ -32,9 +32,9 @@ const noCluster = {
 type Owner = { uuid: string; count: number; isAnswering: boolean };
 
 /**
- * Reads the owners of jobs. No endpoint lists members, so the known members are those that responded within the last
- * day, or own jobs. Behind a load balancer, two requests may reach two members, so each member is requested by its
- * UUID. Any member can respond, even about a member that is gone and still owns jobs.
+ * Reads the owners of jobs. Known members responded within the last day or own jobs, because no endpoint lists members.
+ * Behind a load balancer, two requests may reach two members, so each member is requested by its UUID. Any member can
+ * respond, even about another member that is gone and still owns jobs.
  */
 async function readOwners(api: Api, _watch: Watch, before: Memory): Promise<readonly Owner[] | undefined> {
   const { server } = await api.get(systemInfo);

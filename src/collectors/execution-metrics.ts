@@ -40,7 +40,7 @@ export const executionMetricsCollector = defineProjectCollector({
   ],
 });
 
-/** The window of the counts. In the API, `m` means months, and an unknown unit selects the whole history. */
+/** The window of the counts. In this API, `m` means months, and an unknown unit selects the whole history. */
 const window = '1d';
 
 function readMetrics(api: Api, { name }: ProjectToAsk): Promise<ExecutionsMetrics> {

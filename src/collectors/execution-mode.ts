@@ -42,7 +42,7 @@ const restricted = {
 
 type Read = { mode: ExecutionMode | undefined; isRestricted: boolean };
 
-/** Reads the mode. System information comes from one member, but all members have the same mode. */
+/** Reads the mode. System information is of one member, but all members have the same mode. */
 async function readMode(api: Api): Promise<Read> {
   const { hidesMembers } = api.server();
   if (!hidesMembers && (await api.supports(executionMode)))
@@ -51,13 +51,13 @@ async function readMode(api: Api): Promise<Read> {
   return { mode: hidesMembers ? api.server().mode : mode, isRestricted };
 }
 
-/** Stores the last change of the mode. The first known mode is no change: its start is unknown. */
+/** Stores the last change of the mode. The first known mode is no change, because its start is unknown. */
 function rememberChange({ mode }: Read, before: Memory, nowMs: number): Memory {
   if (mode === undefined || mode === before.mode) return before;
   return before.mode === undefined ? { mode } : { mode, changedAtMs: nowMs };
 }
 
-/** Of the first known mode, only passive mode is logged. */
+/** The first known mode is logged only if it is passive. */
 function toNews({ mode, changedAtMs }: Memory, before: Memory): News | undefined {
   if (mode === before.mode || (before.mode === undefined && mode === 'active')) return undefined;
   const { changedAtMs: beganMs } = before;

@@ -37,7 +37,7 @@ async function readHealth(api: Api): Promise<Health> {
   return { checks, server: api.server() };
 }
 
-/** Reports whether the checks can never fail. Release 6 (rundeck dialect) returns one fixed entry, or gauges. */
+/** Reports whether the checks are always healthy. Release 6 (rundeck dialect) returns one fixed entry, or gauges. */
 function isAlwaysHealthy({ checks, server: { dialect, release } }: Health): boolean {
   if (dialect === 'rundeck' && Number.parseInt(release ?? '', 10) >= 6) return true;
   const [first, second] = checks;

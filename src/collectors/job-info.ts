@@ -68,7 +68,7 @@ async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<
   return facts;
 }
 
-/** Divides a limit evenly. What a project does not need goes to others. An unread project keeps its share. */
+/** Divides a limit evenly. Other projects get what a project does not need; an unread project keeps its share. */
 function toShare(limit: number, { needs }: ProjectToAsk): number {
   const known = [...needs.values()].map((need = limit / needs.size) => need).toSorted((one, other) => one - other);
   let left = limit;
@@ -80,7 +80,7 @@ function toShare(limit: number, { needs }: ProjectToAsk): number {
   return limit;
 }
 
-/** Requests averages again. A run as a step of another job changes an average without a counted execution. */
+/** Requests averages again: runs as a step of another job change them without a counted execution. */
 async function refreshAverages(
   api: Api,
   { project, list }: { project: string; list: readonly Job[] },
@@ -94,7 +94,7 @@ async function refreshAverages(
   }
 }
 
-/** Requests an average. A job that is gone or unreadable, or has no usable id, has no average. */
+/** Requests an average. Jobs that are gone, unreadable or without a usable id have no average. */
 async function readAverage(api: Api, id: string): Promise<number | undefined> {
   try {
     return (await api.get(jobInfo, { path: { id } })).averageDurationMs;
@@ -107,7 +107,7 @@ async function readAverage(api: Api, id: string): Promise<number | undefined> {
 
 const jobCodes: readonly string[] = ['api.error.item.doesnotexist', 'api.error.item.unauthorized'];
 
-/** Sorts scheduled jobs first, then by group and name, because the order of the server has no meaning. */
+/** Sorts scheduled jobs first, then by group and name. The order of the server has no meaning. */
 function byImportance(one: Job, other: Job): number {
   return (
     Number(other.isScheduled ?? false) - Number(one.isScheduled ?? false) ||

@@ -36,7 +36,7 @@ export const logStorageCollector = defineCollector({
   remember: rememberFailures,
   complaints: (counts, { memory: { failedAtMs, succeeded }, nowMs }) => {
     const { failedCount, queuedCount = 0, incompleteCount = 0, missingCount = 0 } = counts;
-    // If a log was stored after the failure, the failure is shown for a shorter time.
+    // The failure is shown for a shorter time if a log was stored after it.
     const minutes = succeeded === undefined ? 10 : 30;
     return [
       ...(typeof failedAtMs === 'number' && nowMs - failedAtMs < minutes * 60_000
@@ -59,14 +59,14 @@ export const logStorageCollector = defineCollector({
   ],
 });
 
-/** A longer queue is no burst. The alert about the backlog uses the same number. */
+/** The length from which a queue is no longer a burst. The alert on the backlog uses the same number. */
 const longQueue = 50;
 
 type Counts = { failedCount?: number | undefined; succeededCount?: number | undefined; hidesMembers: boolean };
 const nothing: Memory = {};
 
 /**
- * Stores when a request last failed, and the count of successes until the count rises. Failures before the first poll
+ * Stores the time of the last failed request, and the count of successes until the count rises. Failures before the first poll
  * are ignored, and so are counts of several members at one address.
  */
 function rememberFailures(
@@ -81,6 +81,6 @@ function rememberFailures(
     return typeof earlier === 'number' && succeeded > earlier ? others : before;
   }
   if (typeof before.failed !== 'number') return { failed };
-  // A count that fell was reset by a restart of the server.
+  // If the count is lower, a restart of the server has reset it.
   return failed > 0 ? { failed, failedAtMs: nowMs, succeeded } : { failed };
 }

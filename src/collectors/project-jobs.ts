@@ -30,7 +30,7 @@ export const projectJobsCollector = defineProjectCollector({
 
 type Switches = { scheduled: string; enabled: string; schedule_enabled: string };
 
-/** Counts jobs by their switches. A project without jobs has a 0, with unknown switches. */
+/** Counts jobs by their switches. A project without jobs has a 0 with unknown switches. */
 function countSwitches(list: readonly Job[]): ReadonlyMap<string, Switches & { count: number }> {
   const counts = new Map<string, Switches & { count: number }>();
   if (list.length === 0) counts.set('', { scheduled: '', enabled: '', schedule_enabled: '', count: 0 });

@@ -28,7 +28,7 @@ export const projectModesCollector = defineProjectCollector({
   map: (modes, { mode }, { project }) => mode.rows(toMode(modes), { project }),
 });
 
-/** Reads all projects with one list, which exists since API 47. */
+/** Reads all projects with one list, which servers with API 47 support. */
 async function readAll(api: Api, watch: Watch): Promise<ReadonlyMap<string, ProjectModes> | undefined> {
   if (!(await api.supports(projectsWithModes))) return undefined;
   const list = await watch.projects.read(api);

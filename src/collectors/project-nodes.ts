@@ -20,7 +20,7 @@ export const projectNodesCollector = defineProjectCollector({
   map: (listed, { nodes }, { project }) => {
     const counts = new Map<string, number>();
     for (const { osFamily = '' } of listed) counts.set(osFamily, (counts.get(osFamily) ?? 0) + 1);
-    // A project without nodes has the count 0, with an empty family.
+    // A project without nodes has a count of 0 with an empty family.
     if (counts.size === 0) return nodes.rows(0, { project, os_family: '' });
     return [...counts].flatMap(([family, count]) => nodes.rows(count, { project, os_family: family }));
   },

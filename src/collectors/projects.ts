@@ -27,7 +27,7 @@ export const projectsCollector = defineCollector({
   ],
 });
 
-/** Returns a time in whole seconds: only one release writes milliseconds. */
+/** Returns whole seconds, because only one release writes milliseconds. */
 function toDate(timestampMs: number | undefined): string | undefined {
   if (timestampMs === undefined || Math.abs(timestampMs) > latestMs) return undefined;
   return new Date(timestampMs).toISOString().replace(/\.\d+Z$/, 'Z');

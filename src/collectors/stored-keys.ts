@@ -24,7 +24,7 @@ export const storedKeysCollector = defineCollector({
 const maxFolders = 500;
 const deepest = 20;
 
-/** Returns the kinds of all keys, folder by folder. Fails beyond a limit, because a partial count would be wrong. */
+/** Returns the kinds of all keys, folder by folder. Fails beyond the limits, because a partial count would be wrong. */
 async function readKinds(api: Api): Promise<KeyKind[]> {
   const top = await api.get(storedKeys);
   const kinds = [...top.kinds];
@@ -42,7 +42,7 @@ async function readKinds(api: Api): Promise<KeyKind[]> {
   return kinds;
 }
 
-/** Reads a folder. It disappears with its last key, perhaps while other folders are read. */
+/** Reads a folder. A folder disappears with its last key, possibly while other folders are read. */
 async function readFolder(api: Api, folder: readonly string[]): Promise<KeyFolder> {
   try {
     return await api.get(storedKeysBelow, { path: { folder } });

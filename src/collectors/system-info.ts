@@ -81,7 +81,7 @@ export const systemInfoCollector = defineCollector({
     }),
     ...metrics.os.rows(os),
     ...metrics.jvm.rows({ ...jvm, implementation_version: jvm.implementationVersion }),
-    // If several members respond, no start is published: their different starts would look like restarts.
+    // The start is withheld if several members answer, because their different starts would look like restarts.
     ...metrics.startTime.rows(hidesMembers ? undefined : toSeconds(stats.uptime.since)),
     ...metrics.clockSkew.rows(timestampMs === undefined ? undefined : (timestampMs - midRequestMs) / 1000),
     ...metrics.load.rows(loadIsRounded ? undefined : notNegative(stats.cpu.loadAverage.average)),
@@ -99,7 +99,7 @@ function toSeconds(timestampMs: number | undefined): number | undefined {
   return timestampMs === undefined ? undefined : timestampMs / 1000;
 }
 
-/** Returns the load average. Platforms without one report -1. */
+/** Returns the load average. Platforms without a load average report -1. */
 function notNegative(load: number | undefined): number | undefined {
   return load !== undefined && load >= 0 ? load : undefined;
 }

@@ -5,7 +5,7 @@ import { defineCollector } from '../schedule/collector.ts';
 
 type Token = { readonly expiration?: number | undefined; readonly expired?: boolean | undefined };
 
-/** As in the alert. */
+/** The limit of the alert. */
 const soonMs = 7 * 86_400_000;
 const maxNamed = 5;
 
@@ -43,7 +43,7 @@ export const tokensCollector = defineCollector({
       ...[...Map.groupBy(answer, ({ name }) => name ?? '')].flatMap(([name, sameName]) => {
         const valid = sameName.filter((token) => !isExpired(token));
         const ends = (valid.length > 0 ? valid : sameName).flatMap(({ expiration: ms }) => ms ?? []);
-        // A replaced token stays in the list after it expires. It must not hide the new token, which may never expire.
+        // A replaced token stays in the list after its expiration, and must not hide the new one, which may have no expiration.
         const ms = valid.length > 0 ? Math.min(...ends) : Math.max(...ends);
         return expiration.rows(Number.isFinite(ms) ? ms / 1000 : undefined, { name });
       }),

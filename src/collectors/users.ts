@@ -2,7 +2,7 @@ import { users } from '../api/endpoints/users.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector } from '../schedule/collector.ts';
 
-/** Counts the users. The server makes one database query per user, and responds only to administrators. */
+/** Counts the users. The server makes one database query for each user, and responds only to administrators. */
 export const usersCollector = defineCollector({
   name: 'users',
   help: 'Number of users of the server; requires admin rights',

@@ -14,7 +14,7 @@ export async function acl(context: CommandContext): Promise<number> {
     context.complain(`acl: ${JSON.stringify(wanted)} is not a configured server (configured: ${names || 'none'})\n`);
     return exitCodes.misconfigured;
   }
-  // `acl` works without a server, because a policy is needed before a token.
+  // The command works without a server, because a policy comes before a token.
   const policies = servers.length === 0 ? [render(anyServer, config)] : servers.map((server) => render(server, config));
   context.write(policies.join('---\n'));
   return exitCodes.well;

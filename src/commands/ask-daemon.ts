@@ -3,16 +3,16 @@ import type { Daemon, Login } from './find-daemon.ts';
 
 type Question = Daemon & {
   readonly path: string;
-  /** If set, the request is a POST with the value as JSON. */
+  /** If set, the request is a POST with this body. */
   readonly body?: unknown;
-  /** False if another exporter has already redirected the request. */
+  /** False if the request was already redirected to another exporter. */
   readonly leadsOn?: boolean;
 };
 
 export type DaemonAnswer =
   | { readonly kind: 'answered'; readonly content: unknown }
   | { readonly kind: 'refused'; readonly status: number; readonly says: string }
-  /** The daemon does not respond, or another program does. `isAbsent` is true if nothing listens at the address. */
+  /** The daemon does not respond, or another program does. `isAbsent` is true if no program listens at the address. */
   | { readonly kind: 'unreachable'; readonly says: string; readonly isAbsent?: boolean };
 
 /** Sends a request to the daemon over HTTP, without credentials or as one of its users. */
@@ -20,7 +20,7 @@ export async function askDaemon(question: Question): Promise<DaemonAnswer> {
   const { url, login, path, body } = question;
   try {
     const response = await fetch(`${url}${path}`, {
-      // A redirect may come from a proxy. Only a redirect to the owner of a server is followed.
+      // A redirect that does not lead to the owner of a server comes from a proxy.
       redirect: 'manual',
       signal: AbortSignal.timeout(limitMs),
       ...toRequest(login, body),
@@ -44,7 +44,7 @@ export async function askDaemon(question: Question): Promise<DaemonAnswer> {
 }
 
 /**
- * Returns the exporter that a redirect leads to; undefined if the path changes, or a password would be sent without
+ * Returns the exporter to which a redirect leads. Returns undefined if the path changes, or a password would be sent without
  * TLS.
  */
 function toOwner(location: string, { url, login, path, leadsOn = true }: Question): Pick<Daemon, 'url'> | undefined {
@@ -70,7 +70,7 @@ function toBasic({ username, password }: Login): string {
   return `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`;
 }
 
-/** Removes control characters: a response of another program must not control the terminal. */
+/** Removes control characters, because a response of another program must not control the terminal. */
 function toLine(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   return line.length > maxLineLength ? `${line.slice(0, maxLineLength).toWellFormed()}…` : line;
@@ -84,7 +84,7 @@ function explain(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${limitMs / 1000} s`;
   if (error instanceof SyntaxError) return 'a response that is not JSON';
   const { says, code } = toConnectionFault(error, daemon);
-  // Errors of fetch itself have no code, for example about a port that it never uses.
+  // Errors of fetch itself have no code, for example the error for a port that it never uses.
   if (code === 'TypeError' && error instanceof Error && error.cause instanceof Error) return error.cause.message;
   return `${says} (${code})`;
 }

@@ -6,19 +6,19 @@ import { findDaemon } from './find-daemon.ts';
 type PageCommand<Content> = {
   /** The path of the API below the route prefix, with its query. */
   readonly path: string;
-  /** Reports whether the content may come from the daemon. Details are not checked. */
+  /** Reports whether the content may be a response of the daemon. Details are not checked. */
   readonly isOwn: (content: unknown) => content is Content;
   readonly render: (content: Content) => string;
   readonly toExitCode: (content: Content) => number;
 };
 
-/** Returns the exit code: 1 if something is wrong, 0 if nothing is, 2 if unknown. */
+/** Returns the exit code: 1 if something is wrong, 0 if not, 2 if unknown. */
 export function toExitCode(isWrong: boolean | undefined): number {
   if (isWrong === undefined) return exitCodes.misconfigured;
   return isWrong ? exitCodes.failed : exitCodes.well;
 }
 
-/** Returns the only argument of a command, the server. If it is missing, complains and returns undefined. */
+/** Returns the one argument of a command, the server. Complains and returns undefined if the argument is missing. */
 export function takeServer({ arguments: { positionals }, complain }: CommandContext, command: string) {
   const [server] = positionals;
   if (server === undefined) complain(`${command}: takes a server, by its configured name\n`);
@@ -43,15 +43,12 @@ export async function askForPage<Content>(context: CommandContext, command: Page
   return command.toExitCode(content);
 }
 
-/**
- * Formats a time of a response in the zone of `web.timezone`, as in sentences. With `--url`, no configuration is read,
- * so the zone is UTC.
- */
+/** Formats a time of an answer in the zone of `web.timezone`, like sentences; with `--url`, no configuration is read: in UTC. */
 export function toShownTime(at: string): string {
   return toMoment(Date.parse(at));
 }
 
-/** Returns a query with the flags that are set, and further parameters. */
+/** Returns a query with the flags that are set and further parameters. */
 export function toQuery(
   { arguments: { flags } }: CommandContext,
   names: readonly string[],

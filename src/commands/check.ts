@@ -29,7 +29,7 @@ export async function check(context: CommandContext): Promise<number> {
   }
   const otlp = isLive ? await loadOtlpOrComplain(context, config) : undefined;
   if (isLive && otlp === undefined) return exitCodes.misconfigured;
-  // A bug report has no warnings: they contain names of files and servers.
+  // For a bug report, no warnings are printed, because they contain names of files and servers.
   const warn = (text: string): void => (isForSupport ? undefined : context.complain(`warning: ${text}\n`));
   for (const exposure of listAllExposures(loaded)) warn(exposure);
   const enabled = collectors.filter(({ name }) => config.collectors[name]?.enabled);
@@ -66,7 +66,7 @@ function listAllExposures({ config, configFile }: Loaded): string[] {
   ];
 }
 
-/** Lists warnings about pages under /monitoring that need no credentials. Servers have them from release 6 on. */
+/** Lists warnings about pages under /monitoring that need no credentials. Servers have these pages from release 6 on. */
 async function findOpenMonitoring({ servers }: Config, reports: readonly ServerReport[]): Promise<string[]> {
   const found: string[] = [];
   for (const server of servers) {
@@ -82,7 +82,7 @@ async function findOpenMonitoring({ servers }: Config, reports: readonly ServerR
 
 type Plan = { config: Config; enabled: typeof collectors; progress: Progress };
 
-/** Checks a server. What differs by member is checked for each member. */
+/** Checks a server. Values that differ by member are checked for each member. */
 async function probeAll(server: ServerConfig, plan: Plan): Promise<ServerReport[]> {
   const { members } = server;
   const { enabled } = plan;
@@ -117,13 +117,13 @@ async function probe(server: ServerConfig, { config, enabled, progress }: Plan):
   return remedy === undefined ? report : { ...report, remedy };
 }
 
-/** Returns no rights after an error. If the server does not respond, the lines of endpoints already say so. */
+/** Returns no rights after an error. The lines of the endpoints already report a server that does not respond. */
 function toNoRights(error: unknown): Partial<ServerReport> {
   if (error instanceof ApiError) return {};
   throw error;
 }
 
-/** Finds the dialect in which the credentials are accepted. A token in the other dialect's header is refused. */
+/** Finds the dialect in which the credentials are accepted. A token in the header of the other dialect is refused. */
 async function findOtherDialect(server: ServerConfig): Promise<string | undefined> {
   if (server.dialect === 'auto') return undefined;
   try {
@@ -138,7 +138,7 @@ async function findOtherDialect(server: ServerConfig): Promise<string | undefine
   }
 }
 
-/** Returns the configuration that switches off the requests to an endpoint. */
+/** Returns the configuration that disables the requests to an endpoint. */
 function toSwitches(endpoint: string): string {
   const asking = collectors.filter(
     ({ name: own, reads }) => own === endpoint || reads.some(({ name }) => name === endpoint),
@@ -146,7 +146,7 @@ function toSwitches(endpoint: string): string {
   return asking.map(({ name }) => `collectors.${name}.enabled: false`).join(', ');
 }
 
-/** Renders a report. A policy that was already printed is not repeated. */
+/** Renders a report. Policies that were already printed are not repeated. */
 function renderReport(report: ServerReport, shown: Set<string>): string {
   const { url, reachable, credentials, dialect, apiVersion, release, endpoints } = report;
   const facts = [
@@ -194,7 +194,7 @@ function toName({ server, member }: ServerReport): string {
   return member === undefined ? server : `${server}, member ${member}`;
 }
 
-/** Returns the last line of a long report about several servers: it names the servers with errors. */
+/** Returns the last line of a report about several servers. The line names the servers with errors, because the report is long. */
 function toTotal(reports: readonly ServerReport[]): string[] {
   if (reports.length < 2) return [];
   const wrong = reports.filter((report) => !isFine(report)).map(toName);

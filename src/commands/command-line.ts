@@ -27,7 +27,7 @@ export async function runCommandLine({ argv, ...process }: Process): Promise<num
     return exitCodes.well;
   }
   const named = commandWords.find(({ name }) => name === (parsed.command ?? 'serve'));
-  // The complaints about a wrong command explain the mistake best, so no others are printed.
+  // Only the complaints about a wrong command are printed, because they explain the mistake best.
   if (named === undefined || parsed.isUnknownCommand) {
     complain(`${parsed.problems.map(formatComplaint).join('\n')}\n`);
     return exitCodes.misconfigured;
@@ -41,6 +41,6 @@ export async function runCommandLine({ argv, ...process }: Process): Promise<num
 
 function readVersion(): string {
   const text = readFileSync(new URL('package.json', toPackageFolder()), 'utf8');
-  // The cast is safe: the file is our own package.json.
+  // This cast is safe: the file is our own package.json.
   return (JSON.parse(text) as { version: string }).version;
 }

@@ -12,9 +12,9 @@ export type CommandRow = {
   readonly reloads?: boolean;
   /** The examples, without the name of the program. */
   readonly examples: readonly string[];
-  /** The maximum number of words after the command; none by default. */
+  /** The maximum number of words that may follow the command; none by default. */
   readonly positionals?: number;
-  /** Imports the code of the command. Each command loads other code, so call it only for the one that runs. */
+  /** Imports the code of the command. Call only for the command that runs, because each loads other code. */
   readonly load: () => Promise<Command>;
 };
 

@@ -7,7 +7,7 @@ export type CommandContext = {
   readonly version: string;
   /** Writes to standard output, with control characters made visible. */
   readonly write: (text: string) => void;
-  /** Writes a rewritten file to standard output. Only on a terminal, control characters are made visible. */
+  /** Writes a changed file to standard output. The text is altered only if it is shown on a terminal. */
   readonly copy?: (text: string) => void;
   readonly complain: (text: string) => void;
   /** Shows progress on a terminal; undefined without a terminal. */
@@ -19,7 +19,7 @@ export type Command = (context: CommandContext) => Promise<number>;
 
 export const exitCodes = { well: 0, failed: 1, misconfigured: 2 } as const;
 
-/** Reports whether the arguments are valid; complains if not. For commands that read no configuration. */
+/** Reports whether the arguments are valid, and complains if not. For commands that read no configuration. */
 export function areArgumentsFine({ arguments: { problems }, complain }: CommandContext): boolean {
   if (problems.length > 0) complain(`${problems.map(formatComplaint).join('\n')}\n`);
   return problems.length === 0;
@@ -30,18 +30,18 @@ export type Progress = (text?: string) => void;
 
 type Terminal = { isTTY?: boolean; columns?: number; write: (text: string) => unknown };
 
-/** Draws on a terminal. In files, pipes and logs, nothing is drawn. */
+/** Draws on a terminal. Does nothing in files, pipes and logs. */
 export function createProgress(stream: Terminal, env: Readonly<Record<string, string | undefined>>): Progress {
   if (stream.isTTY !== true || env['TERM'] === 'dumb' || env['CI'] === 'true') return () => {};
   let isShown = false;
   return (text) => {
     if (text === undefined && !isShown) return;
     isShown = text !== undefined;
-    // The line is cut at the width of the terminal: a wrapped line cannot be replaced.
+    // The line is shortened to the width of the terminal, because a wrapped line cannot be replaced.
     stream.write(`${clearLine}${(text ?? '').slice(0, (stream.columns || usualColumns) - 1)}`);
   };
 }
 
-// Used if the terminal reports the size 0, because it does not know its size.
+// A terminal of unknown size reports 0.
 const usualColumns = 80;
 const clearLine = '\r\u001b[K';

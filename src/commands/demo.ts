@@ -4,10 +4,10 @@ import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';
 import { describeScenario, planSimulation, type SimulationPlan, startSimulation } from './simulation.ts';
 
-/** Runs a simulated server and its daemon in one process. No files remain. */
+/** Runs a simulated server and its daemon in one process. Leaves no files behind. */
 export async function demo(context: CommandContext): Promise<number> {
   const asked = planSimulation(context, demoPort);
-  // The configuration is checked before anything starts. The URL is a placeholder: the port may be unknown.
+  // The configuration is checked before anything starts. The URL is a placeholder, because the port may not be known yet.
   const checked = await loadOrComplain(context, toEnvironment({ url: 'http://127.0.0.1', token: 'checked' }));
   if (asked === undefined || checked === undefined) return exitCodes.misconfigured;
   const plan = { ...asked, scenario: asked.scenario ?? 'bad-night' };
@@ -36,7 +36,7 @@ export async function demo(context: CommandContext): Promise<number> {
 
 const demoPort = 9721;
 
-/** Makes the demo publish the simulated past at once, so that pages are not empty, unless configured otherwise. */
+/** Makes the demo publish the simulated past at once, unless configured otherwise, so that pages are not empty. */
 function soon({ env }: CommandContext): Record<string, string> {
   const wishes = {
     AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h',
@@ -47,13 +47,13 @@ function soon({ env }: CommandContext): Record<string, string> {
     AUTOMATION_EXPORTER_COLLECTOR_PROJECTS_EVERY: '10s',
     AUTOMATION_EXPORTER_COLLECTOR_PROJECT_MODES_EVERY: '10s',
     AUTOMATION_EXPORTER_TRACES_USER_NAMES: 'true',
-    // The simulated server has no other users, and its past needs many requests.
+    // The budget is high, because the simulated server has no other users and the past needs many requests.
     AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '100',
   };
   return Object.fromEntries(Object.entries(wishes).map(([name, wish]) => [name, env[name] || wish]));
 }
 
-/** Sends traces to the simulated server's trace backend, unless another is configured. */
+/** Sends traces to the trace backend of the simulated server, unless another trace backend is configured. */
 function toSink({ env }: CommandContext, { url }: { url: string }): Record<string, string> | undefined {
   const isNamed = [env['OTEL_EXPORTER_OTLP_ENDPOINT'], env[tracesEndpoint]].some((value) => value?.trim());
   if (isNamed) return undefined;

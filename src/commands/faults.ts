@@ -42,7 +42,7 @@ function findPlace(stack: string, folder: URL): string | undefined {
 /** Looks up a place of the bundle in its source map. Source files have no map. */
 function findOrigin(url: string, line: number, column: number): string | undefined {
   try {
-    // The casts are safe: the build wrote the map, and `findOrigin` may return an empty result, which its type lacks.
+    // These casts are safe: the build wrote the map, and `findOrigin` may return an empty result, which its type lacks.
     const map = JSON.parse(readFileSync(fileURLToPath(`${url}.map`), 'utf8')) as ConstructorParameters<
       typeof SourceMap
     >[0];

@@ -13,7 +13,7 @@ export type Daemon = {
 
 export type Login = { readonly username: string; readonly password: Secret };
 
-/** Finds the running daemon by the flag, or else by the configuration. Returns undefined after a complaint. */
+/** Finds the running daemon by the flag or else by the configuration. Returns undefined after a complaint. */
 export async function findDaemon(context: CommandContext): Promise<Daemon | undefined> {
   const given = context.arguments.flags.get('url')?.toString();
   if (given === undefined) return findConfigured(context);
@@ -22,7 +22,7 @@ export async function findDaemon(context: CommandContext): Promise<Daemon | unde
     context.complain('--url: is not a URL of a daemon (for example http://localhost:9720)\n');
     return undefined;
   }
-  // With `--url`, the configuration is not read: it may be for another machine.
+  // With `--url`, the configuration is not read, because it may be for another machine.
   const read = (flag: string, variable: string) =>
     context.arguments.flags.get(flag)?.toString() ?? (context.env[variable] || undefined);
   return addLogin(context, given.replace(/\/+$/, ''), {

@@ -3,7 +3,7 @@ import { type HelpRow, toFileHelp, toHelp } from '../config/show/help.ts';
 import { collectors } from '../daemon/catalogue/collectors.ts';
 import { type CommandRow, commandFlags, commandWords } from './command-table.ts';
 
-/** Renders `--help`: an overview that fits on a screen, or one command with its own flags. */
+/** Renders `--help`: the overview, which must fit on a screen, or one command with its own flags. */
 export function renderHelp(version: string, command: string | undefined): string {
   const row = commandWords.find(({ name }) => name === command);
   return row === undefined ? renderOverview(version) : renderCommand(row);
@@ -32,7 +32,7 @@ Examples:
 `;
 }
 
-/** Returns the first sentence up to a colon or semicolon. The command's own help has the whole text. */
+/** Returns the first sentence up to a colon or semicolon. The help of the command has the whole text. */
 function toSummary(help: string): string {
   return help.replace(/(?:[:;]|\. ).*$/s, '.');
 }
@@ -51,7 +51,7 @@ ${examples.map((example) => `  automation-exporter ${example}`).join('\n')}
 `;
 }
 
-/** The options that nearly everybody sets. A test checks that they exist. */
+/** The options that nearly everybody sets. A test checks that these options exist. */
 export const commonFlags: readonly string[] = [
   'config.file',
   'web.listen-address',
@@ -77,7 +77,7 @@ const exitCodesText = `Exit codes:
   2  invalid command line, configuration or state directory
 `;
 
-/** Renders `--help-all`: every command, every flag, and the options without a flag. */
+/** Renders `--help-all`: every command, every flag, and the options that have no flag. */
 export function renderWholeHelp(version: string): string {
   const rows = toHelp(collectors);
   const options = rows.filter(({ flag }) => flag !== undefined);

@@ -33,9 +33,9 @@ export async function history(context: CommandContext): Promise<number> {
     ...(typeof labels === 'string' ? [`--label: ${labels}`] : []),
     ...(sinceMs === undefined ? [`--since: ${noTime}`] : []),
     ...(givenUntilMs === undefined ? [`--until: ${noTime}`] : []),
-    // A block that ends in the future would make Prometheus reject scrapes, whose samples are older.
+    // Blocks that end in the future would make Prometheus reject scrapes, because their samples are older.
     ...(givenUntilMs !== undefined && givenUntilMs > nowMs ? ['--until: is in the future'] : []),
-    // The output is checked at once: it is written hours later, and replaces any file of its name.
+    // The output is checked now, because the file is written hours later and replaces any file of its name.
     ...(isOther(output) ? [`--output: ${output} exists and is not a file; name another`] : []),
   ];
   const fail = (...texts: readonly string[]): number => {
@@ -79,13 +79,13 @@ export async function history(context: CommandContext): Promise<number> {
 
 type Seam = {
   readonly untilMs: number | undefined;
-  /** Returns what to do if the file ends at `endMs`. An interrupted run continues with its own end. */
+  /** Returns what to do if the file ends at this time. An interrupted run continues with its own end. */
   readonly advise?: (endMs: number) => string | undefined;
 };
 
 type SeamWish = { readonly server: string; readonly output: string; readonly latestMs: number };
 
-/** Finds when the counters of the running daemon begin. Without a daemon, the file ends at `latestMs`. */
+/** Finds the time at which the counters of the running daemon begin. Without a daemon, the file ends at `latestMs`. */
 async function findSeam(context: CommandContext, { server, output, latestMs }: SeamWish): Promise<Seam | undefined> {
   const daemon = await findDaemon(context);
   if (daemon === undefined) return undefined;
@@ -96,7 +96,7 @@ async function findSeam(context: CommandContext, { server, output, latestMs }: S
   }
   const unknown = `it is unknown when this daemon began to count executions of ${server}: set --until to the time of its first scrape`;
   if (answer.kind === 'unreachable') {
-    // Executions that a running daemon counts must not be in the file too.
+    // The file must not contain executions that a running daemon counts too.
     if (answer.isAbsent !== true) {
       context.complain(`${daemon.url}: ${answer.says}\n${unknown}\n`);
       return undefined;
@@ -120,7 +120,7 @@ async function findSeam(context: CommandContext, { server, output, latestMs }: S
   return { untilMs: sinceMs, advise };
 }
 
-/** Finds the server in a response. A response of another program lacks these fields. */
+/** Finds the server. A response of another program does not have these fields. */
 function findServer(content: unknown, server: string): NonNullable<Answered> {
   const { servers } = (content ?? {}) as { servers?: unknown };
   const all = Array.isArray(servers) ? (servers as readonly Answered[]) : [];
@@ -140,7 +140,7 @@ function readTime(text: string, nowMs: number): number | undefined {
   return 'value' in age ? nowMs - age.value : toTimestampMs(text);
 }
 
-/** Reads `--label`. Returns a complaint if a label is wrong. */
+/** Reads `--label`. Returns a text if a label is wrong. */
 function readLabels({ arguments: { flags } }: CommandContext, taken: readonly string[]): readonly LabelPair[] | string {
   const text = flags.get('label')?.toString();
   if (text === undefined) return [];
@@ -150,7 +150,7 @@ function readLabels({ arguments: { flags } }: CommandContext, taken: readonly st
   return twice === undefined ? read.value : `${twice[0]} is already a label of these series`;
 }
 
-/** Reports whether a path exists and is no file, but a directory or a device, for example. */
+/** Reports whether the path exists and is not a file, but for example a directory or a device. */
 function isOther(path: string): boolean {
   return existsSync(path) && !lstatSync(path).isFile();
 }

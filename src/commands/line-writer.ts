@@ -3,12 +3,12 @@ import { fstatSync, writeSync } from 'node:fs';
 /** Standard error, or its replacement in a test. */
 type LineStream = {
   writableLength: number;
-  /** Throws if the line was not written. A later line may be written. */
+  /** Throws if the line was not written, although a later line may be. */
   write: (text: string) => unknown;
   on: (event: 'error' | 'drain', listener: () => void) => unknown;
 };
 
-/** Opens standard error. After an error, Node.js would close the stream, although a full disk may have space again. */
+/** Opens standard error. Node.js closes the stream of a file after an error, although a full disk may have space again. */
 export function openStandardError(): LineStream {
   const { fd } = process.stderr;
   if (!fstatSync(fd).isFile()) return process.stderr;
@@ -21,10 +21,10 @@ export function openStandardError(): LineStream {
   return { writableLength: 0, write, on: () => undefined };
 }
 
-/** How many bytes may wait for a reader that has stopped reading. */
+/** The maximum number of bytes that wait for a reader that has stopped reading. */
 const maxWaitingBytes = 256 * 1024;
 
-/** Writes lines to a stream. If its reader has ended or stalled, lines are dropped, counted, and reported later. */
+/** Writes lines to a stream. If its reader has ended or stalled, lines are dropped, counted, and reported when there is room. */
 export function createLineWriter(stream: LineStream, onRoom: (dropped: number) => void): (line: string) => void {
   let dropped = 0;
   let isGone = false;
@@ -38,7 +38,7 @@ export function createLineWriter(stream: LineStream, onRoom: (dropped: number) =
     const told = dropped;
     dropped = 0;
     onRoom(told);
-    // The report about dropped lines was dropped too.
+    // The report itself was dropped.
     if (dropped > 0) dropped = told;
   }
 

@@ -14,7 +14,7 @@ export type Loaded = Extract<LoadedConfig, { ok: true }> & { readonly loadAgain:
 export const noServer =
   'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or list servers in a file and give --config.file';
 
-/** Returns the checked configuration; undefined after printing all complaints. */
+/** Returns the checked configuration. Returns undefined after printing all complaints. */
 export async function loadOrComplain(
   context: CommandContext,
   extraEnv: Readonly<Record<string, string>> = {},
@@ -40,7 +40,7 @@ export async function loadOrComplain(
   return undefined;
 }
 
-/** Reads a file. Reports if that takes long: a pipe without a writer, or a file system that is away, never answers. */
+/** Reads a file, and reports if that takes long: a pipe without a writer or a file system that is away never answers. */
 async function readPatiently(path: string, complain: CommandContext['complain']): Promise<string> {
   const says = 'is it a pipe, or on a file system that is away?';
   const late = setTimeout(

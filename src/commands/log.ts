@@ -11,13 +11,13 @@ export type LogFormat = (typeof logFormats)[number];
 type LogOptions = {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Returns the secrets to remove. Called for every line: credentials may change. */
+  /** Returns the secrets to remove. Called for every line, because credentials may change. */
   readonly secrets: () => readonly string[];
   /** Writes a line; to standard error by default. */
   readonly write?: (line: string) => void;
 };
 
-/** Writes log lines, without any form of known secrets. */
+/** Writes log lines, and removes all forms of known secrets. */
 export function createLog({ level, format, secrets, write = writeToStandardError }: LogOptions): Log {
   const logger = pino(
     {

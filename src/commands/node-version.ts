@@ -1,7 +1,9 @@
 const minMajor = 24;
 const minMinor = 15;
 
-/** Returns a complaint if the version of Node.js is too old. This file must run on any version of Node.js. */
+/**
+ * Returns a complaint if the version of Node.js is too old; otherwise undefined. The file must run on any version of Node.js.
+ */
 export function explainOldNode(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > minMajor || (major === minMajor && minor >= minMinor)) return undefined;

@@ -31,7 +31,7 @@ const actions = ['list', 'retry', 'drop'] as const;
 type Action = (typeof actions)[number];
 type Wish = { action: Action; keys: readonly string[] };
 
-/** Reads the action and the traces (none means all); undefined after a complaint. */
+/** Reads the action and the traces (none means all). Returns undefined after a complaint. */
 function readWish(context: CommandContext): Wish | undefined {
   const { positionals, flags } = context.arguments;
   const [word, ...keys] = positionals;
@@ -57,7 +57,7 @@ function explain(answer: Exclude<DaemonAnswer, { kind: 'answered' }>, url: strin
     return exitCodes.failed;
   }
   context.complain(`${answer.says}\n`);
-  // A missing trace may have been delivered meanwhile. Other errors need a person, and another exit code.
+  // The exit code differs: a missing trace may have been delivered meanwhile, but other errors need a person.
   return answer.status === 404 ? exitCodes.failed : exitCodes.misconfigured;
 }
 
@@ -73,7 +73,7 @@ type Listed = {
 type Owned = { server: string; owner: string | null };
 type Content = { quarantined: readonly Listed[]; traces: number; elsewhere?: readonly Owned[] };
 
-/** Reports whether the content may come from the daemon. */
+/** Reports whether the content may be a response of the daemon. */
 function isOwn(action: Action, content: unknown): content is Content {
   if (typeof content !== 'object' || content === null) return false;
   if (action === 'list')
@@ -86,7 +86,7 @@ const numbers = ['spans', 'bytes'] as const satisfies readonly (keyof Listed)[];
 
 function isListed(trace: unknown): trace is Listed {
   if (typeof trace !== 'object' || trace === null) return false;
-  // The cast is safe: any object can be read by name.
+  // This cast is safe: any object can be read by name.
   const fields = trace as Readonly<Record<string, unknown>>;
   return (
     texts.every((name) => typeof fields[name] === 'string') && numbers.every((name) => typeof fields[name] === 'number')

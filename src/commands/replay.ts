@@ -51,7 +51,7 @@ async function replayOne(word: string, { context, config, options }: Parts): Pro
     const isThere = !(error instanceof Error && 'code' in error && noFile.includes(String(error.code)));
     if (isThere || execution === undefined) {
       const message = error instanceof Error ? error.message : String(error);
-      // An error of a decoder has the field `issues`.
+      // Errors of the decoders have the field `issues`.
       const isOther = error instanceof SyntaxError || (error instanceof Error && 'issues' in error);
       const says = isOther ? `it is not ${recording}` : message;
       complain(`${word}: cannot be replayed: ${isThere ? says : 'it is neither an existing file nor SERVER/ID'}\n`);
@@ -75,7 +75,7 @@ const recording = 'JSON with the keys execution and, if known, state and workflo
 
 const noFile: readonly string[] = ['ENOENT', 'ENOTDIR'];
 
-/** Returns a function that reads the configuration once: when a server is first asked. */
+/** Returns a function that reads the configuration once, when a request to a server is needed. */
 function createConfigReader(context: CommandContext): Parts['config'] {
   let reading: Promise<Config | undefined> | undefined;
   return () => {
@@ -86,7 +86,7 @@ function createConfigReader(context: CommandContext): Parts['config'] {
 
 type ExecutionWord = { readonly server: string | undefined; readonly id: number };
 
-/** Reads `prod/4711`; if only one server is configured, `4711` is enough. */
+/** Reads `prod/4711`, or `4711` if only one server is configured. */
 function readExecutionWord(word: string): ExecutionWord | undefined {
   const [, server, digits] = /^(?:([A-Za-z0-9_.:-]{1,64})\/)?(\d{1,16})$/.exec(word) ?? [];
   const id = Number(digits);
@@ -103,14 +103,14 @@ function chooseServer({ server, id }: ExecutionWord, servers: Config['servers'])
 }
 
 type Replayed = {
-  /** The tree or the request to print, if there is one. */
+  /** The tree or the request to print; undefined if there is none. */
   readonly text: string | undefined;
   readonly complaint: string | undefined;
 };
 
 type About = { traces: Config['traces']; namespace: string | undefined; format: ReplayFormat; version: string };
 
-/** Builds the trace of an execution as the daemon does, from new responses of its server. */
+/** Builds the trace of an execution as the daemon does, from current responses of its server. */
 async function replayFromServer(configured: ServerConfig, id: number, about: About): Promise<Replayed> {
   const { traces, namespace = configured.namespace, format, version } = about;
   const server = { ...configured, namespace };

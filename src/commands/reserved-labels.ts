@@ -5,7 +5,7 @@ import { collectors } from '../daemon/catalogue/collectors.ts';
 /** The metric families of watched servers, for checks of the configuration. */
 export function listFamilies(): readonly FamilyFacts[] {
   const facts = collectors.flatMap(({ metrics }) => Object.values(metrics)).map(toFacts);
-  // Two collectors may have rows of one family, so each family is listed once.
+  // Each family is listed once, although two collectors may have rows of it.
   return [...new Map(facts.map((family) => [family.name, family])).values()];
 }
 
@@ -34,7 +34,7 @@ const ownLabels = [
   'node_version',
 ] as const;
 
-// Targets have most of these labels. The exposition format reserves the last two.
+// The first labels belong to targets. The exposition format reserves the last two.
 const targetLabels = ['job', 'instance', 'endpoint', 'service', 'namespace', 'pod', 'type', 'le', 'quantile'];
 
 function toFacts({

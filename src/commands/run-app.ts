@@ -64,7 +64,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     selfTracing,
     ...(openShared === undefined ? {} : { openShared }),
   });
-  // This listener must be the first: the listener of the command line does not have the secrets.
+  // This listener is the first, because the listener of the command line does not know the secrets.
   process.prependListener('uncaughtException', (error: unknown) => {
     log.error({ fault: explainFault(error) }, 'unexpected error, exiting');
     process.exit(exitCodes.failed);
@@ -82,11 +82,11 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     onStarted?.(url);
   } catch (error) {
     complain(`${explainStart(error, config.web.listenAddress.port)}\n`);
-    // A restart helps only with a database, so the exit codes differ.
+    // The exit codes differ, because a restart helps only with a database.
     const isOurs = error instanceof StateError && openShared === undefined;
     return isOurs ? exitCodes.misconfigured : exitCodes.failed;
   }
-  // False during the stop: nothing can be reloaded then.
+  // False during the stop, when nothing can be reloaded.
   let isServing = true;
   onReloadSignals(() => {
     if (isServing) void reload();
@@ -122,7 +122,7 @@ function warnOfMetrics(log: Log, env: CommandContext['env']): void {
     log.warn({}, `metrics are not pushed, although OTEL_EXPORTER_OTLP_METRICS_ENDPOINT is set: ${fix}`);
 }
 
-/** Loads the SDK only if `OTEL_TRACES_EXPORTER` is set, which saves time and memory. */
+/** Loads the SDK only if `OTEL_TRACES_EXPORTER` is set, to save time and memory. */
 async function loadSelfTracing(
   { OTEL_TRACES_EXPORTER: wanted = '' }: CommandContext['env'],
   options: { version: string; log: Log },
@@ -141,9 +141,9 @@ function forward(current: () => Log): Log {
   };
 }
 
-/** Exits even if something keeps the process alive, for example a slow backend of the SDK or an unread log line. */
+/** Exits even if something keeps the process alive, such as a slow backend of the SDK or an unread log line. */
 function leaveSoon(): void {
-  // Otherwise Node removes its listeners before the process ends, and a late signal changes the exit code.
+  // Without this call, Node removes its listeners before the process ends, and a late signal changes the exit code.
   process.once('beforeExit', () => process.exit());
   setTimeout(() => process.exit(exitCodes.well), 100).unref();
 }
@@ -165,7 +165,7 @@ type EndOptions = {
   leaveLate: () => void;
 };
 
-/** Ends work within a time limit. Only `mayTake` can extend the limit. */
+/** Ends something within a time limit. Only `mayTake` can extend the limit. */
 export async function endInTime(
   { log, clock, leaveLate }: EndOptions,
   stop: (mayTake: (ms: number) => void) => Promise<void>,
@@ -184,7 +184,7 @@ export async function endInTime(
   cancel();
 }
 
-/** How long a stop may take, unless the state is large. */
+/** The maximum duration of a stop without a large state. */
 const maxStopMs = 5000;
 
 type ReloadingOptions = {
@@ -250,7 +250,7 @@ export function createReloading({
   };
 }
 
-/** The minimum time between reloads: each sends all requests again. */
+/** The minimum time between reloads. Each reload sends all requests again. */
 const minApartMs = 1000;
 
 function toOutcome(reloaded: ReloadedConfig): ReloadOutcome {

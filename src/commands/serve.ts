@@ -7,11 +7,11 @@ import { loadBackendsOrComplain } from './trace-backend.ts';
 export async function serve(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) {
-    // Complaints about the trace backend are printed too: the user should see all complaints at once.
+    // Complaints about the trace backend are printed too, so that the user sees all complaints at once.
     await loadBackendsOrComplain(context, undefined);
     return exitCodes.misconfigured;
   }
-  // A shard may get its first server later.
+  // A shard may have no server until servers are added.
   const hasServers = loaded.config.servers.length + loaded.otherServers > 0;
   const { command } = context.arguments;
   const isBare = command === undefined && loaded.configFile === undefined;

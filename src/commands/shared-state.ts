@@ -9,7 +9,7 @@ import { StateError } from '../state/state.ts';
 
 type PostgresConfig = Config['state']['postgres'];
 
-/** Opens the database that replicas share. Undefined if the state is a file; then no database client is loaded. */
+/** Opens the database that replicas share. Undefined if the state is a file; the database client is then not loaded. */
 export function toOpenShared(
   { state, servers }: Pick<Config, 'state' | 'servers'>,
   onSecret: (value: string) => void,
@@ -22,7 +22,7 @@ export function toOpenShared(
   };
 }
 
-/** Returns the settings of the configured database, if any. Its functions are called for each new connection. */
+/** Returns the settings of the configured database, with functions for each new connection; undefined without one. */
 export function toPostgresSettings(
   postgres: PostgresConfig,
   onSecret: (value: string) => void = () => undefined,
@@ -47,19 +47,19 @@ export function toPostgresSettings(
   };
 }
 
-/** Reads the parts of a database URL. No complaint contains the URL, which may contain a password. */
+/** Reads the parts of a database URL. Complaints never contain the URL, because it may contain a password. */
 export function parseDatabaseUrl(text: string): Partial<Login> {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isKnown = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:';
   if (url === undefined || !isKnown || url.hostname === '') throw new StateError(noUrl);
   for (const [name, value] of url.searchParams) {
-    // The value has no effect: certificates are always verified.
+    // The values have no effect, because certificates are always verified.
     if (name === 'sslmode' && ['require', 'verify-ca', 'verify-full'].includes(value)) continue;
     throw new StateError(
       'the URL in state.postgres.url_file has a parameter that is not supported; remove it, and set TLS in state.postgres.tls',
     );
   }
-  // An IPv6 address is in brackets.
+  // IPv6 addresses are in brackets.
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   const parts = { host, user: url.username, password: url.password, database: url.pathname.slice(1) };
   const given = Object.entries(parts).filter(([, part]) => part !== '');

@@ -6,7 +6,7 @@ import type { CommandContext } from './command.ts';
 
 export type SimulationPlan = SimulatorOptions & { readonly port: number };
 
-/** Plans the simulated server from the flags; undefined after all complaints about them. */
+/** Plans the simulated server from the flags. Returns undefined after all complaints about the flags. */
 export function planSimulation(
   { arguments: { flags }, complain }: CommandContext,
   defaultPort: number,
@@ -43,7 +43,7 @@ export function describeScenario(name: string, exporterUrl: string): string {
   return `The scenario ${name}: ${about}${shown === undefined ? '' : ` Within two minutes:\n\n${shown.join('\n')}`}`;
 }
 
-/** Starts the planned server; undefined after a complaint. */
+/** Starts the planned server. Returns undefined after a complaint. */
 export async function startSimulation(context: CommandContext, plan: SimulationPlan): Promise<Simulator | undefined> {
   try {
     return await startSimulator(plan);
@@ -76,6 +76,6 @@ function toPort(text: string): number {
 type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 
 function definedOnly<Fields extends object>(fields: Fields): Defined<Fields> {
-  // The cast is safe: undefined fields are removed.
+  // This cast is safe: undefined fields are removed.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>;
 }

@@ -14,13 +14,13 @@ import { leaveOnStopSignals, noteReloadSignals } from './stop-signals.ts';
 export async function start(): Promise<void> {
   settleProcess();
   process.title = 'automation-exporter';
-  // Only the user of this process may read new files.
+  // The mode of new files lets only the user of this process read them.
   process.umask(0o077);
   leaveOnStopSignals();
   noteReloadSignals();
   endOnFaults();
   keepHeapSmall();
-  // Both calls come before other imports: cached compiled code halves the time of a start.
+  // The calls come before other imports: cached compiled code halves the time of a start.
   refuseForeignModules((text) => process.stderr.write(text));
   const refused = keepCompiledCode(process.env);
   if (refused !== undefined) process.stderr.write(`${refused}\n`);
@@ -37,9 +37,9 @@ export async function start(): Promise<void> {
 }
 
 /**
- * Permits only code of the exporter, and of the folder with its packages. Some packages search for packages that are
- * not installed. Node.js then searches the user's home and all parent directories, where another user may have put such
- * a package.
+ * Permits only code of the exporter and of the folder with its packages. Some packages search for packages that are not
+ * installed. For a missing package, Node.js searches the user's home and all parent directories, where another user may have put
+ * it.
  */
 function refuseForeignModules(complain: (text: string) => void): void {
   const homes = toHomes();
@@ -49,7 +49,7 @@ function refuseForeignModules(complain: (text: string) => void): void {
       if (!found.url.startsWith('file:') || homes.some((home) => found.url.startsWith(home))) return found;
       const path = fileURLToPath(found.url);
       complain(`${path} is not loaded: it does not belong to the exporter; remove it\n`);
-      // The caller expects the error about a missing package.
+      // The calling package expects the error of a missing package.
       throw Object.assign(new Error(`Cannot find module '${specifier}'`), { code: 'MODULE_NOT_FOUND' });
     },
   });
@@ -65,7 +65,7 @@ function toHomes(): string[] {
 
 export const nodeFlags: readonly string[] = ['--disable-sigusr1', '--max-semi-space-size=1', '--optimize-for-size'];
 
-/** Settings of the allocator: memory of large responses returns to the system, and all threads share one arena. */
+/** Variables of the allocator: memory of large responses returns to the system, and all threads share one arena. */
 export const allocatorSettings = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: '131072',
@@ -73,8 +73,8 @@ export const allocatorSettings = {
 } as const;
 
 /**
- * Restarts this process, under the same id, with the settings for a small daemon. Does nothing if a person or an
- * earlier restart has set them, or if systemd passed a socket, which a restart would close.
+ * Restarts this process under the same id with the settings for a small daemon. Does nothing if the settings exist, from a
+ * person or an earlier restart. Does nothing if systemd passed a socket, because a restart would close it.
  */
 function settleProcess(): void {
   const isSettled = Object.keys(allocatorSettings).some((name) => process.env[name] !== undefined);
@@ -93,21 +93,21 @@ function settleProcess(): void {
   });
 }
 
-/** Makes the garbage collector run before the heap grows, because a daemon shares its machine. */
+/** Makes the collector run before the heap grows, because a daemon shares its machine. */
 function keepHeapSmall(): void {
   for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
 }
 
-/** The only user who may store compiled code: whoever can write it controls the process. */
+/** The only user who may store compiled code. Whoever can write this code controls the process. */
 type CacheOwner = { userId: number };
 
 /**
- * Stores compiled code in the cache directory of the user, which halves the time of a start. Returns why an existing
+ * Stores compiled code in the cache directory of the user, which halves the duration of a start. Returns why an existing
  * directory is not used; undefined if it is used, or if none can be created.
  */
 function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const userId = process.getuid?.();
-  // The user has set a directory for Node.js, which is already in use.
+  // A directory that the user has set for Node.js is already in use.
   if (userId === undefined || env['NODE_COMPILE_CACHE'] !== undefined) return undefined;
   const directory = join(toCacheHome(env), 'automation-exporter-code');
   try {
@@ -117,7 +117,7 @@ function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): st
     const danger = findDanger(lstatSync(directory), parent, { userId });
     if (danger !== undefined) return `the compile cache ${directory} is not used: ${danger}`;
   } catch {
-    // Nothing is cached if the home directory is not writable.
+    // Without a writable home directory, nothing is cached.
     return undefined;
   }
   enableCompileCache(directory);

@@ -13,9 +13,9 @@ type Options = {
 };
 
 /**
- * Resolves at the first stop signal. It may arrive twice, because npm forwards signals that its process group also
- * receives. Signals at almost the same time count as one, and one later signal is ignored for a while: an interrupted
- * stop would lose the backup of the state, and release no lease.
+ * Resolves at the first stop signal. The signal may arrive twice, because npm forwards signals that its process group also
+ * receives. Signals at almost the same time count as one, and one later signal is ignored for a while. An interrupted stop would
+ * lose the backup of the state and release no lease.
  */
 export function awaitStopSignal({ log, clock, leaveNow, source = process }: Options): Promise<NodeJS.Signals> {
   let firstTicks: number | undefined;
@@ -41,7 +41,7 @@ export function awaitStopSignal({ log, clock, leaveNow, source = process }: Opti
   });
 }
 
-/** Adds a listener. Without one, the kernel does not deliver stop signals to the first process of a container. */
+/** Adds a listener: without one, the kernel does not deliver stop signals to the first process of a container. */
 export function leaveOnStopSignals(): void {
   if (process.pid === 1) for (const signal of stopSignals) process.on(signal, leaveAtOnce);
 }
@@ -63,7 +63,7 @@ export function noteReloadSignals(): void {
   process.on('SIGHUP', noteReload);
 }
 
-/** Ends the process at a reload signal. For commands that do not reload. */
+/** Ends the process on a reload signal, for commands that do not reload. */
 export function endOnReloadSignals(): void {
   process.removeListener('SIGHUP', noteReload);
   if (isReloadAsked) process.kill(process.pid, 'SIGHUP');

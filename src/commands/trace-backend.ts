@@ -38,7 +38,7 @@ export async function loadOtlpOrComplain(
 
 type Backends = { readonly otlp: Otlp; readonly push?: PushSettings };
 
-/** Reads the settings of all signals; undefined after printing all complaints. */
+/** Reads the settings of all signals. Returns undefined after printing all complaints. */
 export async function loadBackendsOrComplain(
   context: Pick<CommandContext, 'env' | 'complain'>,
   config: Pick<Config, 'diagnosis'> | undefined,
@@ -52,7 +52,7 @@ export function secretsOfBackends({ otlp, push }: Backends): readonly string[] {
   return [otlp, otlp.logs, push].flatMap((settings) => (settings === undefined ? [] : secretsOf(settings)));
 }
 
-/** Reads the settings for metrics, if metrics are pushed; undefined after printing all complaints. */
+/** Reads the settings for metrics; none if metrics are not pushed. Returns undefined after printing all complaints. */
 async function loadPushOrComplain({
   env,
   complain,
@@ -67,7 +67,7 @@ async function loadPushOrComplain({
 
 type Part = keyof OtlpSettings['files'];
 
-/** Reads the files once: complaints must appear at the start, not at the first delivery. */
+/** Reads the files once, so that complaints appear at the start and not at the first delivery. */
 async function tryFiles(
   { files }: OtlpSettings,
   variables: Readonly<Partial<Record<Part, string>>>,

@@ -11,7 +11,7 @@ export async function traceparent(context: CommandContext): Promise<number> {
   const text = (name: string): string | undefined => flags.get(name)?.toString();
   const [namespace, execution, step, node] = ['namespace', 'execution', 'step', 'node'].map(text);
   const given = text('traceparent')?.trim();
-  // In the mode `parent`, an execution is part of its caller's trace.
+  // With mode `parent`, an execution is part of the trace of its caller.
   const caller = given === undefined ? undefined : parseTraceparent(given);
   const complaints: string[] = [];
   if (namespace === undefined)

@@ -10,7 +10,7 @@ type WatchdogOptions = {
 
 export type OpenFiles = { readonly open: number; readonly most: number };
 
-/** Logs that the process was blocked, or has few file descriptors left. Returns a function that stops the watch. */
+/** Logs when the process was blocked, or has few file descriptors left. Returns a function that stops the watch. */
 export function startWatchdog({ log, clock, readFiles = readOpenFiles }: WatchdogOptions): () => void {
   let isShort = false;
   let rounds = 0;
@@ -51,7 +51,7 @@ const filesEvery = 15;
 const shortAbove = 0.9;
 const fineBelow = 0.75;
 
-/** Reads the number of open files; undefined except on Linux, or if no descriptor is left. */
+/** Reads the number of open files. Returns undefined on systems other than Linux, or if no descriptor is left. */
 function readOpenFiles(): OpenFiles | undefined {
   try {
     const [, most] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

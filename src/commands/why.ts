@@ -35,9 +35,9 @@ const verdicts = new Map([
 ]);
 
 function toExitCode({ id, verdict, failure, last_run: lastRun }: WhyOfJob): number {
-  // Even if the reason is unknown, the job has failed.
+  // Why it failed may be unknown.
   if (lastRun !== undefined && failedEndings.includes(lastRun.status)) return exitCodes.failed;
-  // Without a schedule, only runs count.
+  // Without a schedule, only the runs count.
   if (verdict === 'unknown')
     return lastRun === undefined || (failure === undefined && id !== '') ? exitCodes.misconfigured : exitCodes.well;
   return verdict === 'ran' ? exitCodes.well : exitCodes.failed;
@@ -48,7 +48,7 @@ function isAnswer(content: unknown): boolean {
   return 'verdict' in content && 'sentence' in content && 'facts' in content && Array.isArray(content.facts);
 }
 
-/** Prints the last failure and the last scheduled run, the later of them first. */
+/** Prints the last failure and the last scheduled run, the later of the two first. */
 function render({ sentence, facts, failure, expected, duration_shifts: shifts = [], ...about }: WhyOfJob): string {
   const lines = [sentence, ...facts.map(({ fact, at, source }) => `  ${toShownTime(at)}  ${fact} [${source}]`)];
   const failed = failure === undefined ? [] : [failure.sentence, ...toEvidence(failure)];
@@ -61,7 +61,7 @@ function render({ sentence, facts, failure, expected, duration_shifts: shifts = 
   return `${[...told, ...changed, ...toAboutLines(about)].join('\n')}\n`;
 }
 
-/** Lists what changed before a failure, and its common cause. */
+/** Lists the changes before a failure, and its common cause. */
 function toEvidence(failure: WhyFailed | undefined): readonly string[] {
   const { suspects, unchanged = [], not_watched: notWatched = [], common_cause: shared } = failure ?? {};
   const changes = suspects?.map(({ kind, scope, subject, what, after, before, at, by, fits }) => {

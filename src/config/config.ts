@@ -11,11 +11,11 @@ export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> &
   readonly collectors: Readonly<Record<string, CollectorConfig>>;
   readonly jobs: JobsConfig;
   readonly metrics: MetricsConfig;
-  /** The web configuration; undefined without its file. Then everyone may send requests, without TLS. */
+  /** The web configuration; undefined without a file, so that everyone may send requests, without TLS. */
   readonly webConfig: WebConfig | undefined;
 };
 
-/** Settings that a reload does not change. */
+/** The settings that a reload does not change. */
 export type FixedConfig = {
   readonly web: Pick<Config['web'], FixedName<'web'>>;
   readonly log: Pick<Config['log'], FixedName<'log'>>;
@@ -29,7 +29,7 @@ type MetricsConfig = Settings<typeof generalOptions.metrics> & { readonly famili
 export type ServerConfig = Omit<Settings<typeof serverOptions>, 'namespace' | 'projects'> & {
   readonly namespace: string;
   readonly projects: ProjectsConfig;
-  /** What the files of `tls` contained when the configuration was read. */
+  /** The contents of the files of `tls` when the configuration was read. */
   readonly tlsTexts: TlsTexts;
 };
 
@@ -42,7 +42,7 @@ type ProjectsConfig = Settings<typeof serverOptions.projects> & {
 
 type JobsConfig = Settings<typeof generalOptions.jobs> &
   JobOverrides & {
-    /** Reports whether a job is watched. The path of a job is `{project}/{group}/{name}`. */
+    /** Reports whether a job is watched, by its path `{project}/{group}/{name}`. */
     readonly isWanted: (path: string) => boolean;
   };
 

@@ -19,10 +19,10 @@ export type LoadOptions = {
   readonly collectors: readonly CollectorDefaults[];
   readonly families?: readonly FamilyFacts[];
   readonly takenLabels?: TakenLabels;
-  /** True if the environment has the only server, as in the demo. Servers of the file are then ignored. */
+  /** True if the environment has the only server, as in the demo: the servers of the file are ignored. */
   readonly ignoresServers?: boolean;
   readonly validateInterval?: (intervalMs: number) => string | undefined;
-  /** Explains what is wrong with certificates and keys of a server. */
+  /** Explains what is wrong with the certificates and keys of a server. */
   readonly validateTls?: TlsRules['validateTls'];
 };
 
@@ -30,14 +30,14 @@ export type LoadedConfig =
   | {
       readonly ok: true;
       readonly config: Config;
-      /** The file that was read. A reload reads it again. */
+      /** The file that was read. A reload reads the file again. */
       readonly configFile: string | undefined;
       readonly checkOnly: boolean;
       /** The number of configured servers that other shards watch. */
       readonly otherServers: number;
-      /** Sentences about values of the file that have no effect, because of a variable. */
+      /** Sentences about values of the file that have no effect because of a variable. */
       readonly shadowed: readonly string[];
-      /** Where each value comes from, by its path. Values without an entry are defaults. */
+      /** The origin of each value by its path. Values without an entry are defaults. */
       readonly origins: ReadonlyMap<string, string>;
     }
   | { readonly ok: false; readonly complaints: readonly Complaint[] };
@@ -53,7 +53,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const launch = toSettings(launchOptions, launched);
   const configFile = launch.config.file;
   const named = { place: launched.get('config.file')?.place?.text ?? '', readFile, complaints };
-  // Loading the parser takes a large part of the start, so it is loaded only if there is a file.
+  // The parser is loaded only for a file, because loading it takes a large part of the start.
   const read =
     configFile === undefined
       ? noFile

@@ -7,12 +7,12 @@ import { toSettingName } from './declare/option.ts';
 import type { LoadedConfig } from './load-config.ts';
 import { isMap } from './values/lists.ts';
 
-/** The new configuration, or all complaints about it. If there are complaints, the running configuration stays. */
+/** The new configuration, or all complaints about it. After complaints, the running configuration stays. */
 export type ReloadedConfig =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Complaint[] }
   | { readonly ok: false; readonly complaints: readonly Complaint[] };
 
-/** Reads all sources again. Options that need a restart keep their values; each gets a warning. */
+/** Reads all sources again. Options that need a restart keep their values, each with a warning. */
 export async function reloadConfig(load: () => Promise<LoadedConfig>, running: Config): Promise<ReloadedConfig> {
   const loaded = await load();
   if (!loaded.ok) return loaded;
@@ -36,14 +36,14 @@ export async function reloadConfig(load: () => Promise<LoadedConfig>, running: C
     });
   let config: unknown = keepsWebConfig ? { ...next, webConfig: running.webConfig } : next;
   for (const { keys } of kept) config = write(config, keys, read(running, keys));
-  // The cast is safe: each value has its place in a configuration.
+  // This cast is safe: each value has its place in a configuration.
   return { ok: true, config: config as Config, warnings };
 }
 
-/** Reports whether a listening server cannot change from one web configuration to another. */
+/** Reports whether a listening server cannot change from one web configuration to the other. */
 export function needsRestart(next: WebConfig | undefined, running: WebConfig | undefined): boolean {
   const toTraits = (config: WebConfig | undefined) => [config?.tls !== undefined, config?.tls?.clientAuth.isRequested];
-  // Without users, everyone would be admitted. A file that is being written may have no users yet.
+  // Without users, everyone is admitted, and a file that is being written may have none yet.
   const losesUsers = running !== undefined && running.users.size > 0 && next?.users.size === 0;
   return losesUsers || !isDeepStrictEqual(toTraits(next), toTraits(running));
 }

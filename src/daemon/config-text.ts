@@ -6,7 +6,7 @@ type Sources = { readonly current: () => Config; readonly reloads: Pick<ReloadNo
 export function toConfigText({ current, reloads }: Sources): () => Promise<string> {
   let of: readonly unknown[] = [];
   let text = Promise.resolve('');
-  // Without a configuration file, YAML is not needed, so it is imported on the first request.
+  // YAML is imported on the first request, because it is not needed without a configuration file.
   const render = async (): Promise<string> =>
     (await import('../config/show/effective-config.ts')).toEffectiveYaml(current(), reloads.waiting());
   return () => {

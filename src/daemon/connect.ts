@@ -22,7 +22,7 @@ import { describeReadError } from '../domain/read-error.ts';
 import { toSecretForms } from '../domain/secret.ts';
 import type { SelfTracing } from './self-tracing.ts';
 
-/** What an address and its session keep when the connection is replaced. */
+/** The state of an address and its session. This state is kept when the connection is replaced. */
 export type ConnectionMemory = ClientMemory & { readonly session: SessionMemory };
 
 export function createConnectionMemory(before: Partial<ClientMemory> = {}): ConnectionMemory {
@@ -34,13 +34,13 @@ export type Connection = { readonly client: Client; readonly close: () => Promis
 export type ConnectOptions = {
   readonly clock: Clock;
   readonly observe: ClientObserver;
-  /** Called with each secret that is read, so that the log never contains it. */
+  /** Called with every secret that is read, so that the log never contains it. */
   readonly onSecret: (value: string) => void;
-  /** What all servers together may use for unusually large responses. If absent, such responses are refused. */
+  /** The allowance for unusually large responses, shared by all servers. If absent, large responses are refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
   readonly selfTracing?: Pick<SelfTracing, 'ofTransport'> | undefined;
   readonly memory?: ConnectionMemory | undefined;
-  /** Reads a credential file again after it changed. If absent, a change has no effect. */
+  /** Reads a credential file again after it changed. If absent, changes of the file have no effect. */
   readonly readFile?: ((path: string) => Promise<string>) | undefined;
   /** Replaces the exporter's own connections in tests. */
   readonly toDispatcher?: ToDispatcher | undefined;
@@ -95,7 +95,7 @@ export function openTransport(
   return createTransport({ ...options, url, timeoutMs, concurrency: budget.concurrency, proxyUrl, tls });
 }
 
-/** The minimum length of a secret in other encodings. A shorter value may be part of a word. */
+/** The minimum length of a secret in other encodings; shorter values may be parts of words. */
 const minFormLength = 8;
 
 function toCredentials(
@@ -117,7 +117,7 @@ function toCredentials(
   throw new Error(`server ${server.name} has no authentication method`);
 }
 
-/** Reports a secret now, and whenever it is read again. */
+/** Reports the secret now, and each time when it is read again. */
 function announced(secret: SecretSource, onSecret: (value: string) => void): SecretSource {
   onSecret(secret.reveal());
   return { reveal: () => secret.reveal(), reread: async () => announced(await secret.reread(), onSecret) };

@@ -27,14 +27,14 @@ export type AppOptions = {
   readonly config: Config;
   readonly log: Log;
   readonly version: string;
-  /** Called with each secret that is read, now or later. */
+  /** Called with every secret that is read, now and later. */
   readonly onSecret: (value: string) => void;
   readonly clock?: Clock;
   readonly otlp?: Otlp | undefined;
   readonly push?: PushSettings | undefined;
   /** Traces of the exporter itself; absent if not configured. */
   readonly selfTracing?: SelfTracing | undefined;
-  /** Opens the database that replicas share; absent if the state is a file. */
+  /** Opens the database that replicas share; absent with a state file. */
   readonly openShared?: (replica: ReplicaName) => Promise<SharedState>;
   readonly reload?: () => Promise<ReloadOutcome>;
 };
@@ -46,7 +46,7 @@ type Started = {
   pusher?: Pusher | undefined;
 };
 
-/** Builds the daemon from a checked configuration: the composition root. */
+/** Builds the daemon from a checked configuration. This function is the composition root. */
 export function createApp(options: AppOptions) {
   const fixed: FixedConfig = options.config;
   const lasting = createLasting(options);
@@ -66,14 +66,14 @@ export function createApp(options: AppOptions) {
     if (started === undefined) return;
     const { keeping, server, watch, pusher } = started;
     started = undefined;
-    // A waiting poll ends only when its connection closes, so all parts stop at the same time.
+    // The parts stop at the same time, because a waiting poll ends only when its connection closes.
     await Promise.all([watch.stop(pusher?.stop()), server.close(), reloading]);
     await keeping.stop(mayTake);
     await watch.state.close();
   }
 
   async function start(): Promise<{ url: string }> {
-    // The port may be in use, so it is opened first. Responses begin when everything is ready.
+    // The port is opened first, because it may be in use; responses begin when everything is ready.
     const tracing = await loadTracing(options.config, options.otlp);
     const exposition = createDaemonExposition(lasting, current, () => started?.watch.toOwned());
     const server = await createDaemonServer({
@@ -119,18 +119,18 @@ export function createApp(options: AppOptions) {
   return {
     /** Opens the state, then the port, then starts polls. Cleans up if the start fails. */
     start,
-    /** Ends polls, connections and files. If the state is large, first calls `mayTake` with the time that it needs. */
+    /** Ends polls, connections and files. For a large state, first calls `mayTake` with the necessary time. */
     stop,
-    /** Applies another configuration. If that fails, rejects, and keeps the present configuration. */
+    /** Applies another configuration. If the new configuration cannot be applied, rejects and keeps the current one. */
     reload,
-    /** Called after every reload, even if it failed. */
+    /** Called after every reload, including failed reloads. */
     onReload: reloads.note,
   };
 }
 
 export type App = ReturnType<typeof createApp>;
 
-/** Starts pushing metrics, if configured. Otherwise, the code is not loaded. */
+/** Starts pushing metrics, if configured. Loads the code only if needed. */
 async function push(
   lasting: Lasting,
   to: Pick<StartOptions, 'exposition' | 'state' | 'epochOf' | 'labelNames' | 'droppedLabels' | 'url'>,
@@ -154,7 +154,7 @@ function toLabels(current: () => Config): Pick<StartOptions, 'labelNames' | 'dro
 
 type Lasting = ReturnType<typeof createLasting>;
 
-/** Creates what outlives a reload, except the state. */
+/** Creates everything that outlives a reload, except the state. */
 function createLasting(options: AppOptions) {
   const { version, clock = systemClock } = options;
   const self = createSelf({ version, nodeVersion: process.version });
@@ -170,7 +170,7 @@ function createLasting(options: AppOptions) {
   };
 }
 
-/** Opens the state, and builds polls and traces. Starts none of them. */
+/** Opens the state, and builds polls and traces without starting them. */
 async function openWatch(lasting: Lasting, toTraces: ToTraces, ownUrl: string): Promise<Watch> {
   const { config, clock, openShared } = lasting;
   if (openShared === undefined) {

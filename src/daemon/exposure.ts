@@ -3,7 +3,7 @@ import type { Config, ServerConfig } from '../config/config.ts';
 
 type Watched = Pick<ServerConfig, 'url' | 'members' | 'tls' | 'token' | 'bearerToken' | 'password'>;
 
-/** Lists how others can read the traffic to a server, according to configuration and files. */
+/** Lists ways in which others can read the traffic to a server, according to configuration and files. */
 export function listExposures(server: Watched, modeOf: (path: string) => number | undefined = readMode): string[] {
   const found: string[] = [];
   if (server.tls.insecureSkipVerify) {
@@ -61,7 +61,7 @@ export function describeOpenness({ web, webConfig, traces }: Shown): string | un
   return `${who} can read metrics and pages, with the names of ${names}, and the configuration without its secrets${changes}; --web.config.file adds TLS and users`;
 }
 
-/** Describes the names under which browsers may open the pages; undefined if any name is permitted. */
+/** Describes the names under which browsers may open the pages; undefined if every name is permitted. */
 export function describeNames(
   web: Pick<Config['web'], 'listenAddress' | 'systemdSocket' | 'externalUrl'>,
 ): string | undefined {
@@ -78,7 +78,7 @@ function isOfThisMachine({
 
 const writeForOthers = 0o002;
 
-/** The mode bits with which users outside the owner and the group may read or write. */
+/** The mode bits for users who are neither the owner nor in the group: read or write. */
 const forOthers = 0o006;
 
 function isPlainToElsewhere(url: string): boolean {
@@ -90,7 +90,7 @@ function readMode(path: string): number | undefined {
   try {
     return statSync(path).mode;
   } catch {
-    // A missing file is reported when its secret is read.
+    // The function that reads the secret reports a missing file.
     return undefined;
   }
 }

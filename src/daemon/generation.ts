@@ -32,29 +32,29 @@ export type WatchParts = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'mem
   readonly toPollTimes?: ToPollTimes | undefined;
 };
 
-/** Watches servers: all that are configured or, with replicas, those that this replica owns. */
+/** Watches servers: all configured servers, or, with replicas, the servers that this replica owns. */
 export type Watch = {
   readonly state: State;
   readonly watching: () => Watching;
   readonly start: () => void;
-  /** Waits for `pushed`, whose result is stored with the servers, and then releases them. */
+  /** Waits for `pushed` before it releases the servers, which store the result. */
   readonly stop: (pushed?: Promise<void>) => Promise<void>;
-  /** Continues with another configuration. If that fails, rejects, and keeps the present configuration. */
+  /** Continues with another configuration. If the new configuration cannot be applied, rejects and keeps the current one. */
   readonly reload: (config: Config, toTraces: ToTraces) => Promise<void>;
   /** Returns the servers that are owned now, for scrapes; undefined without replicas. */
   readonly toOwned: () => ReadonlySet<string> | undefined;
   /** Returns the epoch in which a server is owned; undefined without replicas. */
   readonly epochOf: (server: string) => number | undefined;
-  /** Lists addresses of replicas whose configuration has differed for a while. */
+  /** Lists the addresses of replicas whose configuration has differed for a while. */
   readonly differing: () => readonly string[];
-  /** Returns since when, and why, the shared database does not respond; undefined while it responds. */
+  /** Returns since when and why the shared database has not responded; undefined while it responds. */
   readonly away: () => DatabaseStatus | undefined;
   /** Returns the lease of a server; undefined without replicas. */
   readonly leaseOf: (server: string) => LeaseStatus | undefined;
   readonly watcherOf: (server: string) => Watcher;
 };
 
-/** Loads OpenTelemetry only if traces are sent, because loading it takes time. */
+/** Loads OpenTelemetry only if traces are sent, to save time. */
 export async function loadTracing(
   { traces }: Pick<Config, 'traces'>,
   otlp: OtlpSettings | undefined,
@@ -75,7 +75,7 @@ export function startGeneration({ scheduler, watched, traces }: Watching): void 
   scheduler.start();
 }
 
-/** Builds everything that a configuration needs. Starts nothing. */
+/** Builds everything that a configuration needs, without starting it. */
 export function watchAll(parts: WatchOptions, before: Watching | undefined, toPollTimes?: ToPollTimes): Watching {
   const { config, log, clock, traces } = parts;
   const { memoryOf = recallAddresses(listAddresses(before)) } = parts;
@@ -107,7 +107,7 @@ export function listAddresses(before: Pick<Watching, 'watched'> | undefined): Ad
   return [...(before?.watched.values() ?? [])].flatMap(({ toHandover }) => toHandover().addresses);
 }
 
-/** Stops everything. An error is logged, and does not stop the rest. */
+/** Stops everything. Errors are logged and do not stop the rest. */
 export async function stopGeneration({ scheduler, watched, traces }: Watching, onFault: OnFault): Promise<void> {
   const servers = [...watched.values()];
   for (const { rights } of servers) rights.stop();
@@ -152,7 +152,7 @@ export function createReloadNotes(
   let loadedAtMs = startedAtMs;
   let count = 0;
   return {
-    /** When the daemon started, and when the present configuration was read. */
+    /** The start of the daemon, and the time of reading the current configuration. */
     startedAtMs,
     loadedAtMs: (): number => loadedAtMs,
     count: (): number => count,

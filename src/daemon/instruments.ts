@@ -48,7 +48,7 @@ export function toRoundObserver(self: Self, server: string): RoundObserver {
   };
 }
 
-/** Records events of the sender in the exporter's own metrics and in the log. */
+/** Records the events of the sender in the exporter's own metrics and the log. */
 export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' | 'rejected' | 'size'> {
   self.spansExported.inc(0);
   for (const reason of rejectReasons) self.spansRejected.inc({ reason }, 0);
@@ -59,7 +59,7 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
     },
     rejected: (reason, count, signal) => {
       if (signal === 'traces') self.spansRejected.inc({ reason }, count);
-      // Quarantined records may still be sent, so they do not count as dropped.
+      // Quarantined records do not count as dropped, because they may still be sent.
       else if (reason === 'dropped' || reason === 'partial_success')
         self.logLines.inc({ result: 'dropped', reason: reason === 'dropped' ? 'quarantine' : reason }, count);
     },
@@ -90,7 +90,7 @@ const rejectReasons = [
 
 type Noted = { readonly self: Self; readonly log: Pick<Log, 'info' | 'warn' | 'error'> };
 
-/** Records leases in the exporter's own metrics and in the log. */
+/** Records leases in the exporter's own metrics and the log. */
 export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () => Config) {
   const { self, log, clock } = noted;
   let away: DatabaseStatus | undefined;
@@ -139,7 +139,7 @@ export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () =
     unowned,
     away: () => away,
     differing: differences.addresses,
-    /** Publishes a series for each configured server. Removes all others. */
+    /** Publishes a series for each configured server, and removes all others. */
     all: (): void => {
       differences.configure(toConfigDigest(config()));
       for (const unit of shown) self.leaseOwned.remove({ server: unit });
@@ -155,7 +155,7 @@ type DifferencesOptions = {
   readonly configure: (digest: string) => void;
 };
 
-/** Finds replicas whose configuration has differed for a while. During reloads, short differences are normal. */
+/** Finds replicas whose configuration has differed for a while. Shorter differences are normal during reloads. */
 function createDifferences({ self, log, clock, configure }: Noted & DifferencesOptions) {
   let own = '';
   let sinceTicks: number | undefined;

@@ -73,13 +73,13 @@ export function createReplica(options: ReplicaOptions): Replica {
       ownership.start();
     },
     stop: async (pushed) => {
-      // Only an owner can record deliveries, so they end first.
+      // Deliveries end first, because only an owner can record them.
       lastWrites = Promise.all([traces?.stop(), pushed]);
       await ownership.stop();
       await Promise.all([traces?.stop(), lastWrites]);
     },
     reload: async (next, toTraces) => {
-      // The next traces are made first: if that fails, the present configuration stays.
+      // The next traces are made first, so that the current configuration stays after an error.
       const nextTraces = toTraces(next, owned.state);
       await ownership.reload(listUnits(next), async () => {
         await traces?.stop();
@@ -117,7 +117,7 @@ function readLease(
   if (listed === undefined || lease === undefined) return undefined;
   const isOurs = owned().has(server);
   const remainingMs = Math.round(lease.remainingMs - (nowTicks - listed.readTicks));
-  // If this replica has given up the server, nobody watches it, although the lease lasts.
+  // If this replica has given up the server, nobody watches it, although the lease has not expired.
   const expiresInMs = lease.owner === owner && !isOurs ? Math.min(0, remainingMs) : remainingMs;
   return { isOwned: isOurs, owner: lease.address, epoch: lease.epoch, expiresInMs };
 }
@@ -135,7 +135,7 @@ type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {
 function createUnits(options: UnitsOptions) {
   const { shared, clock, log, self, snapshots, owned, note } = options;
   const watched = new Map<string, Unit>();
-  /** The addresses of ended units. A reload ends all units; the next units take over what their addresses keep. */
+  /** The addresses of ended units. A reload ends all units, and the next units take over the state of their addresses. */
   const left: Address[] = [];
   const memoryOf = recallAddresses(left);
   const onFault = (error: unknown): void => log.error({ error }, 'work for a server did not end cleanly');
@@ -156,12 +156,12 @@ function createUnits(options: UnitsOptions) {
       const parts = { ...options, config: only, state, traces: options.traces(), snapshots: gate.snapshots, memoryOf };
       const watching = watchAll(parts, undefined, options.toPollTimes);
       watched.set(unit, { watching, shut: gate.shut });
-      // All servers share the delivery of traces, so it continues.
+      // All servers share the delivery of traces, which continues.
       startGeneration({ ...watching, traces: undefined });
-      // The spool may have traces of the previous owner.
+      // The previous owner may have left traces in the spool.
       options.traces()?.wake();
     },
-    /** Hides a unit at once. Resolves when all its work has ended. */
+    /** Hides a unit at once. Resolves when all work of the unit has ended. */
     end: async (unit: string): Promise<void> => {
       owned.remove(unit);
       const ending = watched.get(unit);
@@ -177,7 +177,7 @@ function createUnits(options: UnitsOptions) {
   };
 }
 
-/** These counters belong to the process, and stay when the owner of a server changes. */
+/** Counters of this process. The counters stay when the owner of a server changes. */
 const ofProcess = new Set(['automation_exporter_lease_takeovers_total']);
 
 type Unit = { readonly watching: Watching; readonly shut: () => void };

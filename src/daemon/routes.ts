@@ -44,7 +44,7 @@ import { hintAtName } from './pages/similar-names.ts';
 import type { Traces } from './trace-pipeline.ts';
 import type { WebAccess } from './web-access.ts';
 
-/** What routes need of the daemon. It is read for each request, because a reload changes it. */
+/** The parts of the daemon that routes need. Routes read these parts for each request, because a reload changes them. */
 type Served = {
   readonly fixed: FixedConfig;
   readonly version: string;
@@ -67,7 +67,7 @@ export type DaemonServer = Pick<HttpServer, 'close'> & {
   readonly reload: (config: Config) => void;
 };
 
-/** Creates the HTTP server with all its routes. It does not listen yet. */
+/** Creates the HTTP server with all routes. The server does not listen yet. */
 export async function createDaemonServer(served: Served): Promise<DaemonServer> {
   const { fixed, log, externalUrl } = served;
   const webAccess = await loadWebAccess(served);
@@ -97,7 +97,7 @@ export async function createDaemonServer(served: Served): Promise<DaemonServer> 
   };
 }
 
-// The parser of YAML is loaded only if there is a web configuration.
+// The parser of YAML is loaded only with a web configuration.
 async function loadWebAccess({ current, log, clock, readFile }: Served): Promise<WebAccess | undefined> {
   const config = current();
   if (config.webConfig === undefined) return undefined;
@@ -124,7 +124,7 @@ function listRoutes(served: Served) {
   });
   const status = turns.share((pause) => readDaemonStatus(served, pause));
   return [
-    // Before all pages, so that pages never delay metrics and health checks.
+    // These routes come before all pages, and are never queued.
     toMetrics(served),
     healthRoutes(() => listUntried(watching())),
     reloadRoute({ ...lifecycle, reload: served.reload }),
@@ -154,7 +154,7 @@ function listRoutes(served: Served) {
       (await import('../../alerts/site.ts')).listSiteChanges(alert, current().alerts),
     ),
     metricReferenceRoute(async () => (await import('./catalogue/reference.ts')).renderMetricReference()),
-    // The last route, because it responds to all other paths.
+    // This route responds to all other paths, so it must be last.
     notFoundRoute(hintAt),
   ];
 }
@@ -263,7 +263,7 @@ function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
   return executionPageRoute({
     find: async (name, id) => {
       const plan = watching().traces?.planOf(name, id);
-      // Imported on the first request, because the module loads OpenTelemetry's names of attributes.
+      // The module is imported on the first request, because it loads the attribute names of OpenTelemetry.
       const { toPastExecution } = await import('../status/past-execution.ts');
       const isSent = watching().traces?.delivery() !== undefined;
       return plan && toPastExecution(plan, { server: name, id, isSent }, hasPage);

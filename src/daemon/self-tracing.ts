@@ -12,18 +12,18 @@ import type { PollKey } from '../schedule/outcome.ts';
 import type { Poll } from '../schedule/poll.ts';
 import type { Post } from '../tracing/deliver/post.ts';
 
-/** Spans of the exporter's own work. They never contain addresses or secrets. */
+/** Spans of the exporter's own work. Spans never contain addresses or secrets. */
 export type SelfTracing = ReturnType<typeof startSelfTracing>;
 
 type SelfTracingOptions = { readonly version: string; readonly log: Log };
 
-/** Starts OpenTelemetry's SDK, which reads its own variables. Import this file only if they are set. */
+/** Starts OpenTelemetry's SDK, which reads its own variables. Import this file only if the variables are set. */
 export function startSelfTracing({ version, log }: SelfTracingOptions) {
   toLog(log);
   const ours = resourceFromAttributes({ 'service.name': 'automation-exporter', 'service.version': version });
   const sdk = new NodeSDK({
     resource: defaultResource().merge(ours),
-    // Only variables set attributes. Attributes of the machine are not sent.
+    // Attributes come from variables only. Attributes of the machine are not sent.
     resourceDetectors: [resourceAttributesEnvDetector, serviceNameEnvDetector],
     metricReaders: [],
     logRecordProcessors: [],
@@ -81,7 +81,7 @@ export function startSelfTracing({ version, log }: SelfTracingOptions) {
         );
       },
     }),
-    /** Sends pending spans, as far as the time limit of a stop permits. */
+    /** Sends pending spans, within the time limit of a stop. */
     stop: async (): Promise<void> => {
       // A collector that does not respond must not delay the stop.
       const limit = new Promise<void>((resolve) => void setTimeout(resolve, stopLimitMs).unref());
@@ -122,7 +122,7 @@ function fail(span: Span, kind: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Returns the kind of an error. Its message may contain secrets. */
+/** Returns the kind of an error, because its message may contain secrets. */
 function toKind(error: unknown): string {
   const { kind, name } = error as { readonly kind?: unknown; readonly name?: unknown };
   if (typeof kind === 'string') return kind;

@@ -41,11 +41,11 @@ export type ServerPolls = ReturnType<typeof createServerPolls>;
 
 type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: Reading };
 
-/** What one generation passes to the next. A reference to the old generation would keep it in memory. */
+/** The data that one generation passes to the next. A reference to the old generation would keep it in memory. */
 export type Handover = {
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   readonly addresses: readonly Address[];
-  /** True if the state was restored from a copy, until executions have opened it. */
+  /** True until executions have opened a state that was restored from a copy. */
   readonly isRestored: boolean;
 };
 
@@ -58,7 +58,7 @@ type PollsOptions = Omit<WatchOptions, 'traces'> & {
   readonly tracePort: TracePort;
   readonly commitHook: CommitHook | undefined;
   readonly toSpooled: ToSpooled | undefined;
-  /** What a reload takes over from the previous generation. */
+  /** The data that a reload takes over from the previous generation. */
   readonly before: Handover | undefined;
 };
 
@@ -67,7 +67,7 @@ export function createServerPolls(options: PollsOptions) {
   const planned = planPolls(options);
   const ofExecutions = planned.find(({ collector }) => collector.kind === 'executions');
   const ofSchedule = planned.find(({ collector }) => collector.kind === 'expected-runs');
-  // Runs are recorded when they are counted, so the collectors `executions` and `schedule` need each other.
+  // The collectors executions and schedule need each other, because runs are recorded when they are counted.
   const expected =
     ofSchedule &&
     ofExecutions &&
@@ -150,7 +150,7 @@ function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
 }
 
-/** Used for a collector that needs `executions` while that is off. */
+/** The reading of a collector that needs the disabled collector `executions`. */
 function needsExecutions({ publisher }: PlannedPoll): Reading {
   const message = 'the collector executions, which it needs, is off';
   return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };
@@ -216,7 +216,7 @@ function createServerExecutions(
   });
   return {
     ...executions,
-    // Recorders must be open before any run is counted.
+    // Recorders must be open before runs are counted.
     read: async (signal) => {
       for (const recorder of recorders) await recorder?.open();
       return executions.read(signal);
@@ -224,7 +224,7 @@ function createServerExecutions(
   };
 }
 
-/** Creates the readings of all collectors except `executions`. A reload keeps the rows of sweeps. */
+/** Creates the readings of all collectors except executions. The rows of sweeps are kept over a reload. */
 function createReadings(options: PollsOptions, executions: Executions | undefined) {
   const { server, clock, before } = options;
   const { requestsPerSecond } = server.budget;
@@ -234,7 +234,7 @@ function createReadings(options: PollsOptions, executions: Executions | undefine
     timeoutMs: server.timeoutMs,
     requestsPerSecond,
     watch: toWatch(options, executions),
-    // Half of the budget is for all sweeps together.
+    // All sweeps together use half of the budget.
     sharedGap: createSharedGap({ clock, gapMs: 2000 / requestsPerSecond }),
   };
   return {
@@ -259,7 +259,7 @@ function toWatch({ server, config, projectList }: PollsOptions, executions: Exec
     jobs: {
       isWanted: jobs.isWanted,
       detail: toDetail(jobs),
-      // While `executions` is on, it has the averages, so they are not requested.
+      // Averages are requested only if the collector `executions` is off.
       asksForAverages: settings.executions?.enabled !== true,
       ...(executions && { averages: executions.averages }),
     },

@@ -29,7 +29,7 @@ export function toExecutionSettings(server: ServerConfig, config: Config): Execu
   };
 }
 
-/** Returns how many jobs may have their own series in a number of projects, and which option is the limit. */
+/** Returns how many jobs may have their own series, for this number of projects, and the option that limits them. */
 export function toJobRoom(settings: ExecutionSettings, projects: number): { jobs: number; limitedBy: string } {
   const { jobs } = planRoom(settings, { projects, projectHistograms: 0 });
   return { jobs, limitedBy: jobs >= settings.cap ? 'jobs.cap' : 'collectors.executions.max_series' };
@@ -63,7 +63,7 @@ export function keepsLines({ enabled, logs, overrides }: Config['diagnosis']): b
   return enabled && [logs, ...overrides.map((one) => one.logs)].includes('lines');
 }
 
-/** Reports whether traces are sent. Log records are sent only with traces. */
+/** Reports whether traces are sent; log records need them. */
 export function sendsTraces(
   { enabled }: Config['traces'],
   otlp: { readonly isConfigured: boolean } | undefined,
@@ -81,7 +81,7 @@ export function toDetail({ detail, top, cap }: Config['jobs']): number {
   return Math.min(most[detail], cap);
 }
 
-/** Facts about the exporter and, after the first contact, about the server. */
+/** Facts about the exporter, and about the server after the first contact. */
 type About = {
   /** How many times the execution ids of the server have started. From 2 on, the number is part of the namespace. */
   readonly epoch: number;
@@ -90,7 +90,7 @@ type About = {
   readonly format: TraceFormat;
 };
 
-/** Returns the settings for traces of a server. The daemon and `replay` must use the same settings. */
+/** Returns the settings for the traces of a server. The daemon and `replay` must use the same settings. */
 export function toTraceSettings(server: ServerConfig, traces: Config['traces'], about: About): TraceSettings {
   const { namespace, name } = server;
   const { epoch, release, version, format } = about;
@@ -112,7 +112,7 @@ export function toTraceSettings(server: ServerConfig, traces: Config['traces'], 
   };
 }
 
-/** Replaces default limits by configured thresholds. */
+/** Replaces the default limits by configured thresholds. */
 export function toLimits({ thresholds }: Config['alerts']): Limits {
   const { consecutiveFailures, durationFactor, nodeFailures, nodeFailureRatio, executionsObjective } = thresholds;
   const { punctualityObjective, memoryUsedRatio, schedulerUsedRatio } = thresholds;

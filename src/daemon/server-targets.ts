@@ -29,11 +29,11 @@ export type WatchOptions = Omit<ConnectOptions, 'observe' | 'memory' | 'selfTrac
   readonly self: Self;
   readonly traces?: Traces | undefined;
   readonly selfTracing?: SelfTracing | undefined;
-  /** Returns what an address kept before a reload, even if it belonged to another server. */
+  /** Returns the state that an address had before a reload, even if it belonged to another server. */
   readonly memoryOf?: ((address: Omit<Address, 'memory'>) => ConnectionMemory) | undefined;
 };
 
-/** An address, and the route to it. Errors of one route do not affect another route. */
+/** An address and the route to it. Errors of one route do not affect another. */
 export type Address = { readonly url: string; readonly way: unknown; readonly memory: ConnectionMemory };
 
 /** One address, of a server or of a cluster member. */
@@ -44,7 +44,7 @@ export type Target = {
   readonly address: Address;
 };
 
-/** The addresses of one server. Each has a connection of its own. */
+/** The addresses of one server, each with its own connection. */
 export type Targets = ReturnType<typeof connectTargets>;
 
 export function connectTargets(server: ServerConfig, given: TargetOptions) {
@@ -53,7 +53,7 @@ export function connectTargets(server: ServerConfig, given: TargetOptions) {
   const members = server.members.map(({ name, url }) => connectTarget(server, { member: name, url }, options));
   const all = [common, ...members];
   return {
-    /** The address of the server. Any member may respond at it. */
+    /** The address of the server, behind which any member may respond. */
     common,
     members,
     all,
@@ -82,7 +82,7 @@ export function joinListeners({ sourceNotes, signs, receive }: Listeners) {
 }
 
 type TargetOptions = WatchOptions & {
-  /** Returns the listener for all responses at an address. */
+  /** Returns the listener for all responses of an address. */
   readonly listener: (member: string | undefined, isShared: () => boolean) => Listener;
 };
 
@@ -109,7 +109,7 @@ function connectTarget(server: ServerConfig, { member, url }: Asked, options: Ta
 
 type Change = { readonly now: Seen; readonly before: Seen | undefined; readonly facts: ServerFacts };
 
-/** Logs each change of a server's state once, and its facts at the first contact. */
+/** Logs each change of the state of a server once, and its facts at the first contact. */
 function logState(log: Log, key: ReturnType<typeof toKey>, { now, before, facts }: Change): void {
   const { state, sinceMs, message } = now;
   if (state === 'down') log.warn({ ...key, error: message }, 'server is down');
@@ -126,7 +126,7 @@ export function toKey({ name }: Pick<ServerConfig, 'name'>, member: string | und
   return member === undefined ? { server: name } : { server: name, member };
 }
 
-/** Reports whether several members respond at the only address of a server. The answer is logged once. */
+/** Reports whether several members respond at the one address of a server; the answer is logged once. */
 export function createHidesMembers(
   server: ServerConfig,
   { common }: Pick<Targets, 'common'>,

@@ -13,7 +13,7 @@ import {
 } from './generation.ts';
 import { forgetTraces } from './instruments.ts';
 
-/** Watches all servers. A generation is all that one configuration started. */
+/** Watches all servers. A generation is everything that one configuration started. */
 export function createSingle(options: WatchParts & { readonly state: State }): Watch {
   const { state, log } = options;
   let { toTraces } = options;
@@ -24,7 +24,7 @@ export function createSingle(options: WatchParts & { readonly state: State }): W
     return watchAll({ ...options, config, traces: to(config, state) }, before, options.toPollTimes);
   }
 
-  /** The polls of the old generation end before the next generation starts, so that no server is polled twice. */
+  /** Ends the polls of the old generation before the next generation starts, so that no server is polled twice. */
   async function replace(next: Watching): Promise<void> {
     const old = current;
     current = next;
@@ -33,7 +33,7 @@ export function createSingle(options: WatchParts & { readonly state: State }): W
     if (!isStopped && current === next) startGeneration(next);
   }
 
-  /** Removes series that only the old configuration had. Publishes the others again. */
+  /** Removes series that only the old configuration had, and publishes the others again. */
   async function leaveBehind(before: Watching, after: Watching): Promise<void> {
     const { self, keptPlans } = options;
     try {
@@ -84,7 +84,7 @@ function keysOf({ watched }: Watching): PollKey[] {
   return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
 }
 
-/** Reports whether one of the exporter's own series is about a server, member or poll that is gone. */
+/** Reports whether one of the exporter's own series is about a server, member or poll that no longer exists. */
 function isGone(labels: Readonly<Record<string, string | number>>, { watched }: Watching, kept: Set<string>): boolean {
   const { server, member, collector, reason } = labels;
   if (server === undefined) return false;
@@ -92,7 +92,7 @@ function isGone(labels: Readonly<Record<string, string | number>>, { watched }: 
   if (watchedServer === undefined) return true;
   if (member !== undefined && !watchedServer.members.includes(String(member))) return true;
   if (collector === undefined) return false;
-  // Series with the label `reason` lack the label `member`.
+  // The series with the label `reason` has no label `member`.
   if (reason === 'config') return watchedServer.polls.some(({ key }) => key.collector === collector);
   return !kept.has(toPollText(labels));
 }

@@ -15,7 +15,7 @@ type KeepingOptions = {
 };
 type StateOptions = Omit<KeepingOptions, 'clock'> & { readonly clock: Pick<Clock, 'now'> };
 
-/** Opens the configured state. If damage is found later, it is logged and counted. */
+/** Opens the configured state. Damage that is found later is logged and counted. */
 export function openState({ state }: Pick<FixedConfig, 'state'>, { log, self, clock }: StateOptions): State {
   const rules = {
     isSound: (kind: string, body: unknown) =>
@@ -37,7 +37,7 @@ export function openState({ state }: Pick<FixedConfig, 'state'>, { log, self, cl
   return openSqliteState(state.memory ? { ...rules, memory: true } : { ...rules, dir: state.dir }, clock);
 }
 
-/** Logs where the state comes from. Makes backups at intervals, and at the end. */
+/** Logs the origin of the state, and makes backups at intervals and at the end. */
 export function keepState(state: State, { log, self, clock }: KeepingOptions) {
   if (state.origin.kind !== 'usual') self.stateResets.inc();
   sayOrigin(state.origin, log);
@@ -55,14 +55,14 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions) {
     });
   }
   return {
-    /** Makes a last backup. First calls `mayTake` with the time that it may need. */
+    /** Makes a last backup. First calls `mayTake` with the time that the backup may need. */
     stop: async (mayTake: (ms: number) => void): Promise<void> => {
       isStopping = true;
       cancel();
       const mebibytes = state.bytes() / 2 ** 20;
       const ms = Math.ceil(mebibytes * msPerMebibyte);
       if (ms > worthSayingMs) log.info({ mebibytes: Math.round(mebibytes) }, 'backing up the state before exit');
-      // A backup in progress must end first, so the time is doubled.
+      // The time is doubled, because a backup in progress must end first.
       mayTake(2 * ms);
       await copying;
       copy();
@@ -97,6 +97,6 @@ function sayOrigin(origin: StateOrigin, log: Log): void {
 }
 
 const everyMs = 600_000;
-/** How long a backup and its check take on a busy machine. */
+/** The time of a backup with its check on a busy machine. */
 const msPerMebibyte = 200;
 const worthSayingMs = 2000;

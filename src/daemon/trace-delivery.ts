@@ -50,7 +50,7 @@ export const createDelivery: ToDelivery = (options, pending) => {
     status: () => ({
       ...sender.status(),
       failing: sender.status().failing ?? toFailingLogs(ofLogs?.status().failing),
-      // The message has only the host: the rest of the URL may contain secrets.
+      // The message has only the host, because the rest of the URL may contain secrets.
       collector: new URL(otlp.endpoint).host,
       pending: pending(),
       bounds,
@@ -113,7 +113,7 @@ function createToSpooled(
         const about = { server, service: config.traces.serviceName, scope, observedMs: clock.now() };
         const records = toChangeRecords(own, { ...about, project });
         return {
-          // Databases can index only short keys, so the key has a hash.
+          // The key contains a hash, because a database can index only short keys.
           key: JSON.stringify([server, 'changes', project, hash('sha256', toRecordIds(records).join())]),
           server,
           executionId: 'changes',
@@ -153,7 +153,7 @@ function createSpoolSender(
     post,
     clock,
     wait,
-    // The backend's messages are not only logged, but also stored, so secrets are removed here.
+    // Messages of the backend are scrubbed here, because they are also stored, not only logged.
     scrub: (text) => scrub(text, secretsOf(settings)),
     quarantineBounds,
     observe: {

@@ -36,14 +36,14 @@ export type TracesOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly version: string;
-  /** The plans for pages. A reload keeps them. */
+  /** The plans for pages, which are kept across reloads. */
   readonly keptPlans?: KeptPlans;
   readonly selfTracing?: Pick<SelfTracing, 'ofPost'> | undefined;
-  /** Undefined if only pages show traces. */
+  /** Sends the traces; undefined if only pages show them. */
   readonly toDelivery: ToDelivery | undefined;
   /** Replaces the exporter's own connection in tests. */
   readonly toPost?: typeof createPost | undefined;
-  /** Replaces waits of the clock in tests. */
+  /** Replaces the waits of the clock in tests. */
   readonly wait?: Wait | undefined;
 };
 
@@ -52,7 +52,7 @@ export type ToDelivery = (options: TracesOptions & { wait: Wait }, pending: () =
 
 export type Delivery = {
   readonly spooling: Spooling;
-  /** Makes events of a server's changes; undefined if no events are sent. */
+  /** Makes the events for the changes of a server; undefined if no events are sent. */
   readonly eventsOf: ((server: string) => ToSpooled) | undefined;
   readonly status: () => DeliveryStatus;
   readonly quarantined: Quarantine;
@@ -64,14 +64,14 @@ export type Delivery = {
 
 export type Traces = ReturnType<typeof createTraces>;
 
-/** What the executions of a server need of tracing, and the loop that makes their traces. */
+/** The parts of tracing that the executions of a server need, and the loop that makes their traces. */
 type ServerTraces = { readonly commitHook: CommitHook; readonly loop: EnrichLoop };
 
-/** What tracing needs of a server. */
+/** The parts of a server that tracing needs. */
 export type Joined = {
   readonly client: Client;
   readonly port: Pick<TracePort, 'failures' | 'serverNowMs' | 'onTraced'>;
-  /** Lists what changed before a failure, the most likely cause first. */
+  /** Lists the changes before a failure, most likely cause first. */
   readonly suspectsOf: EnricherOptions['suspectsOf'];
 };
 
@@ -82,7 +82,7 @@ export function createTraces(options: TracesOptions) {
   const enrichers = new Map<string, Enricher>();
   const delivery = toDelivery?.(shared, () => countPending([...enrichers.values()]));
   return {
-    /** Builds the pipeline for the executions of one server. Its loop runs until it is stopped. */
+    /** Builds the pipeline for the executions of one server. The loop of the pipeline runs until it is stopped. */
     ofServer: (server: ServerConfig, joined: Joined): ServerTraces => {
       const attempts = createAttempts();
       const enricher = createServerEnricher(server, joined, { ...shared, attempts, spooling: delivery?.spooling });
@@ -92,7 +92,7 @@ export function createTraces(options: TracesOptions) {
     eventsOf: (server: string): ToSpooled | undefined => delivery?.eventsOf?.(server),
     planOf: keptPlans.find,
     hasPlan: keptPlans.has,
-    /** Returns the cause of an execution that did not succeed, even if its trace was removed. */
+    /** Returns the cause of an execution that did not succeed, even after its trace was removed. */
     causeOf: (server: string, run: CauseKey): Cause | undefined => enrichers.get(server)?.causeOf(run),
     failureOf: (server: string, id: number) => enrichers.get(server)?.failureOf(id),
     lastFailureOf: (server: string, job: string): FailedRun | undefined => enrichers.get(server)?.lastFailureOf(job),
@@ -114,7 +114,7 @@ type OfServer = Shared & { readonly attempts: Attempts };
 
 type ForEnricher = OfServer & { readonly spooling: Spooling | undefined };
 
-/** Makes traces of one server's pending executions. Reports each trace to the room of executions. */
+/** Makes the traces of the pending executions of one server, and reports each trace to the room of executions. */
 function createServerEnricher(
   server: ServerConfig,
   { client, port, suspectsOf }: Joined,
@@ -157,7 +157,7 @@ function createServerEnricher(
     onPlan: (run, plan) => {
       keptPlans.keep(name, run.id, plan);
       const { traceId, spans } = plan.trace;
-      // An exemplar must lead to a trace, so a run without a sent trace gets none.
+      // An exemplar must lead to a trace, so only sent traces get one.
       if (spooling !== undefined && spans[0] !== undefined) port.onTraced({ run, traceId, spanId: spans[0].id });
     },
   });
@@ -167,7 +167,7 @@ function toLogsOf({ logs, overrides }: Config['diagnosis']): EnricherOptions['lo
   return (project) => overrides.find(({ match }) => match.matches(project))?.logs ?? logs;
 }
 
-/** Runs an enricher in a loop. Passes counted executions to it. */
+/** Runs an enricher in a loop, and passes the counted executions to it. */
 function joinEnricher(
   { name }: ServerConfig,
   enricher: Enricher,
@@ -192,7 +192,7 @@ function joinEnricher(
   return { commitHook, loop };
 }
 
-/** How many executions may wait for their steps if only pages show traces. Pages show no more. */
+/** The maximum number of executions that wait for their steps if only pages show traces. Pages show no more executions. */
 const maxForPages = 1000;
 
 function countPending(enrichers: readonly Enricher[]): number {

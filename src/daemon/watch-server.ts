@@ -41,31 +41,31 @@ export type WatchedServer = {
   readonly polls: readonly ScheduledPoll[];
   readonly traceLoop: EnrichLoop | undefined;
   readonly members: readonly string[];
-  /** Publishes disabled collectors and open circuits. Call it only when the generation starts: some never do. */
+  /** Publishes disabled collectors and open circuits. Call only when the generation starts: some generations never start. */
   readonly announce: () => void;
   readonly facts: (member?: string) => ServerFacts | undefined;
-  /** Returns the state of the server, or of one of its members, by its vital polls. */
+  /** Returns the state of the server or one of its members according to vital polls. */
   readonly seen: (member?: string) => Seen | undefined;
   /** Returns since when the server has not responded, or has refused the credentials; undefined while it responds. */
   readonly silence: () => Silence | undefined;
   readonly rights: RightsWatch;
-  /** Returns problems of the server, its executions and its schedules that no collector reports. */
+  /** Returns problems of the server, its executions and its schedules that collectors do not report. */
   readonly troubles: () => readonly Trouble[];
-  /** Returns running executions and the newest finished executions; undefined until they were read. */
+  /** Returns the running executions and the newest finished executions; undefined before they were read. */
   readonly executions: () => ExecutionsOfServer | undefined;
   /** Returns the finished executions for pages, newest first. */
   readonly ended: () => readonly EndedStatus[];
-  /** Explains the last decision about each watched job with a path or id. */
+  /** Explains the last decision about each watched job with this path or id. */
   readonly why: ExpectedRuns['why'];
   /** Explains why a job of a project may not be watched. */
   readonly unseen: (project: string) => string | undefined;
-  /** Scheduled jobs and their expected runs, for pages; undefined if the collector is off. */
+  /** The scheduled jobs and their expected runs, for pages; undefined if the collector is off. */
   readonly expected: Pick<ExpectedRuns, 'scheduled' | 'schedule' | 'outlook'> | undefined;
   /** Returns a job by its path `{project}/{group}/{name}`, with its schedule and its runs. */
   readonly job: (path: string) => ShownJob | undefined;
   /** Explains a job without a watched schedule by its runs; undefined if nothing is known about the job. */
   readonly unscheduled: (path: string) => WhyOfJob | undefined;
-  /** Returns the present path of a job by a former path; undefined if a job has that path now. */
+  /** Returns the current path of a job by its former path; undefined if a job has the path now. */
   readonly movedTo: (path: string) => string | undefined;
   /** The journal of changes; undefined if the collector is off. */
   readonly changes: Pick<Changes, 'list' | 'dropped'> | undefined;
@@ -78,16 +78,16 @@ export type WatchedServer = {
   readonly serverNowMs: () => number;
   /** Finds a running or waiting execution of the last round. */
   readonly running: (id: number) => RunningExecution | undefined;
-  /** Returns how many projects the credentials can list. */
+  /** Returns the number of projects that the credentials can list. */
   readonly visibleProjects: () => number | undefined;
   readonly withdraw: (key: PollKey) => void;
-  /** Returns what a reload takes over. */
+  /** Returns the data that a reload takes over. */
   readonly toHandover: () => Handover;
-  /** Publishes what was handed over again, with the present configuration. */
+  /** Publishes the data of a handover again, with the current configuration. */
   readonly resume: () => Promise<void>;
 };
 
-/** Creates all that watches one server: connections, traces, and a poll for each enabled collector. */
+/** Creates everything that watches one server: connections, traces, and a poll for each enabled collector. */
 export function watchServer(server: ServerConfig, options: WatchOptions, before?: Handover): WatchedServer {
   const { config, log, clock, self } = options;
   const { name, members } = server;
@@ -169,7 +169,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   };
 }
 
-/** Matching patterns is expensive, so the list is cached until it changes. */
+/** Caches the list until it changes, because matching patterns is expensive. */
 function toListEnded(
   executions: ServerPolls['executions'],
   settings: ReturnType<typeof toExecutionSettings>,

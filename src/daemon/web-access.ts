@@ -17,11 +17,11 @@ type WebAccessOptions = {
   readonly readFile: (path: string) => Promise<string>;
 };
 
-/** Decides who may send requests. Changes of the web configuration and its certificates take effect. */
+/** Decides who may send requests. Follows changes of the web configuration and its certificates. */
 export type WebAccess = {
   readonly access: Access;
   readonly take: (config: WebConfig | undefined) => void;
-  /** Starts watching the files. Calls `renewTls` when certificates changed. */
+  /** Starts watching the files. Calls `renewTls` when certificates have changed. */
   readonly watch: (renewTls: () => void) => void;
   readonly stop: () => void;
 };
@@ -77,7 +77,7 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
   return {
     access,
     take: (next) => {
-      // The file may have changed since a reload that kept the old configuration. The change must not be undone.
+      // A reload that keeps the old configuration must not undo later changes of the file.
       if (next !== loaded && !needsRestart(next, current)) take(next);
       loaded = next;
     },
@@ -89,7 +89,7 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
   };
 }
 
-/** Files are checked even while nobody is connected: the first connection must not get an expired certificate. */
+/** Files are checked even without connections, because the first connection must not get an expired certificate. */
 const lookEveryMs = 5000;
 
 async function readAgain(path: string, readFile: WebAccessOptions['readFile']): Promise<WebConfig | undefined> {
@@ -100,7 +100,7 @@ async function readAgain(path: string, readFile: WebAccessOptions['readFile']): 
   return read;
 }
 
-/** Two secrets are never the same object, so the contents are compared. */
+/** Compares the content, because two secrets are never the same object. */
 function isSame(one: WebConfig, other: WebConfig): boolean {
   return isDeepStrictEqual(one, other) && one.tls?.key.reveal() === other.tls?.key.reveal();
 }

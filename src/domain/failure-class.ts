@@ -80,7 +80,7 @@ const reasonsByClass: Readonly<Partial<Record<FailureClass, readonly string[]>>>
 
 const classByReason = new Map<string, FailureClass>(
   Object.entries(reasonsByClass).flatMap(([name, reasons]) =>
-    // The cast is safe: the names are keys of this table.
+    // This cast is safe: the names are keys of this table.
     reasons.map((reason) => [reason, name as FailureClass] as const),
   ),
 );

@@ -33,7 +33,7 @@ type Outcome =
       readonly result: 'success';
       readonly series: number;
       readonly complaints?: readonly string[];
-      /** Describes the work that the round left for later rounds. */
+      /** Describes the work that this round left for later rounds. */
       readonly note?: string;
     }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string };
@@ -41,18 +41,18 @@ type Outcome =
 export type Executions = {
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
-  /** Stores documents of other rooms in one transaction of the ledger. Waits while executions are being counted. */
+  /** Stores documents of other rooms in one transaction of the ledger. The call waits while executions are being counted. */
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
-  /** Returns the server time at which the running executions of a project were read. */
+  /** Returns the server time at which the running executions of a project were read; undefined if they were not read. */
   readonly runningReadMs: (project: string) => number | undefined;
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
   readonly factsOf: LedgerCache['factsOf'];
   /** Returns the duration that 75 % of the runs of a job do not exceed; the average if durations of the job are not counted. */
   readonly durationMs: (...job: Parameters<LedgerCache['factsOf']>) => number | undefined;
   readonly averages: Averages;
-  /** Call before a poll requests the jobs of a project, and pass the response to the returned function. */
+  /** Call before requesting the jobs of a project, and pass the list to the result. Undefined before the first round. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
-  /** Returns how many seconds counting is behind in the project with the largest lag. */
+  /** Returns how many seconds the project with the largest lag is behind; 0 before the first round. */
   readonly lagSeconds: () => number;
   /** Returns the running executions of the last round and the newest finished executions, for pages. */
   readonly status: () => ExecutionsStatus;
@@ -63,14 +63,14 @@ export type ExecutionsStatus = {
   readonly recent: readonly RecentRun[];
   readonly epoch: number | undefined;
   readonly countedSinceMs?: number | undefined;
-  /** The last known server time, plus the time that has passed since. */
+  /** The server time: its last known value plus the time since then. */
   readonly nowMs: number;
-  /** The server time at which running executions were last read. */
+  /** The server time at which running executions were last read; undefined before the first read. */
   readonly seenMs: number | undefined;
-  /** The last known running executions, and the time of their read. Set while running executions cannot be read. */
+  /** The result and the time of the last read, while running executions cannot be read. */
   readonly lastRead?: { readonly running: readonly Execution[]; readonly seenMs: number } | undefined;
   readonly visibility: Sight;
-  /** Undefined if the last counted execution was not an import. */
+  /** The imports; undefined if the last counted execution was not an import. */
   readonly imports?: ImportsSince | undefined;
   readonly jobs: ReadonlyMap<string, JobFacts>;
   /** Reports whether a project has series. Deleted and excluded projects have no series. */
@@ -170,7 +170,7 @@ async function showMeanwhile(
   let cancel = clock.after(everyMs / 2, again);
   function again(): void {
     cancel = clock.after(everyMs / 2, again);
-    // The commit fails if the disk is full. The round reports the error at its end.
+    // The commit fails if the disk is full; the round reports this error when it ends.
     shown = shown.then(show).catch(() => undefined);
   }
   async function show(): Promise<void> {
@@ -209,7 +209,7 @@ function toComplaints(
   ofRows: readonly string[],
 ): readonly string[] {
   const { countedSinceMs } = cache.facts();
-  // The times differ if the option was added after counting began, or names a future time.
+  // The times differ if the option was added late or names a future time.
   const isVain = countFromMs !== undefined && countedSinceMs !== undefined && countFromMs !== countedSinceMs;
   const since = isVain ? new Date(countedSinceMs).toISOString() : '';
   const vain = `executions.count_from has no effect, because executions have been counted since ${since}`;
@@ -246,18 +246,18 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
-/** Plans reads of averages. A run as a step of another job changes an average without a counted execution. */
+/** Plans reads of averages. Runs as a step of another job change an average without a counted execution. */
 export function createAverages({ cache, serverNowMs, clock }: Options) {
   const begunTicks = clock.ticks();
   const askedTicks = new Map<string, number>();
   return {
-    /** Returns the ids of jobs whose averages are due, and removes them from the schedule. */
+    /** Returns the ids of jobs whose averages must be read now, and removes these ids from the schedule. */
     takeDue: (project: string): readonly string[] => {
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
       const restMs = Math.max(minRestMs, jobs.size * perJobMs);
       for (const key of askedTicks.keys()) if (!jobs.has(key)) askedTicks.delete(key);
-      // Due times are spread over the interval. If each job waited one interval first, frequent restarts would prevent
-      // all reads.
+      // Due times are spread over the interval. If each job first waited an interval, frequent restarts would prevent all
+      // reads.
       for (const key of jobs.keys()) {
         if (!askedTicks.has(key)) askedTicks.set(key, begunTicks - clock.random() * restMs);
       }
@@ -289,6 +289,6 @@ export function createAverages({ cache, serverNowMs, clock }: Options) {
 type Averages = ReturnType<typeof createAverages>;
 
 const minRestMs = 3_600_000;
-/** The interval between two reads of an average grows by 15 s per job, which limits the reads to 240 an hour. */
+/** The interval grows by 15 s per job, so there are at most 240 requests an hour. */
 const perJobMs = 15_000;
 const maxAtOnce = 10;

@@ -25,6 +25,7 @@ import { createSeriesFit } from './series/fit-series.ts';
 
 export type OpenRound = Awaited<ReturnType<typeof openRound>>;
 
+/** Creates the parts of rounds that need the ledger of the server. */
 export async function openRound(
   options: ExecutionsOptions,
   activities: Activities,
@@ -43,10 +44,11 @@ export async function openRound(
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache, failures);
   await restoreGap.open(options.isRestored === true);
-  // Excluded projects are on hold before the first round. A reload may include them again before the server responds.
+  // Excluded projects are put on hold before the first round. A reload may include these projects again before the
+  // first response of the server.
   const nowMs = Math.floor(clock.now() + (cache.facts().skewMs ?? 0));
   await cache.update(async () => planExcluded({ states: cache.states, facts: cache.facts(), nowMs, isWanted }));
-  // Slots are planned before counting, because runs of a job without a slot count for `__other__`.
+  // The slots must be planned before counting, because runs of a job without a slot count for `__other__`.
   await room.fit();
   const changed = rebucket(cache.totals.cells.values(), cache.facts(), buckets);
   await cache.update(async () => beginNatives(changed, cache.facts(), clock.now()));
@@ -66,7 +68,7 @@ export async function openRound(
     recount,
     room,
     jobLists: createJobLists({ ...options, cache, ticks: clock.ticks }),
-    /** Failures whose class is still to be counted. */
+    /** Failed executions that are not counted by class yet. */
     failures,
     hold: createNewSeriesHold(settings.holdNewSeriesMs),
     release: (keys: readonly string[]) => release(cache, keys, clock),
@@ -90,9 +92,9 @@ type PastRound = {
   readonly noteRead: (project: string, read: ReadResult) => void;
 };
 
-/** Reads backlogs, a few pages at a time: first the project that waited longest, and its oldest window. */
+/** Reads backlogs a few pages at a time. The project that waited longest comes first, with its oldest window. */
 export function createCatchUp({ cache, activities, reading }: PastOptions): (round: PastRound) => Promise<void> {
-  /** For each project, when its backlog was last read: a sequence number. */
+  /** For each project, the sequence number of its last backlog read. */
   const served = new Map<string, number>();
   let reads = 0;
 
@@ -117,7 +119,7 @@ export function createCatchUp({ cache, activities, reading }: PastOptions): (rou
         served.set(name, reads);
         await attempt(async () => noteRead(name, await reading.readPast(api(), name, nowMs, mayGoOn)));
         const after = cache.states.get(name);
-        // A project whose backlog did not change is not read again in the round.
+        // A project without progress is not read again in this round.
         if (after?.backlog !== undefined && after.backlog !== before?.backlog) line.push(name);
       }
     });
@@ -137,7 +139,7 @@ type SkipsOptions = {
   readonly tell?: ((message: string) => void) | undefined;
 };
 
-/** Counts skipped executions in small steps at the end of each round, so that new executions are never delayed. */
+/** Counts skipped executions in small steps at the end of each round, so that the count never delays new executions. */
 export function createSkips({ cache, observe, tell }: SkipsOptions) {
   const inVain = new Map<string, number>();
 
@@ -180,7 +182,7 @@ export function createSkips({ cache, observe, tell }: SkipsOptions) {
       await note(project, skip, throughMs, await readTotal(api, project, { beginMs, endMs: throughMs }));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // A request that was not sent is tried again in the next round.
+      // The next round retries a request that was not sent.
       if (error.details.unsent === true || error.kind === 'unauthorized') throw error;
       const tries = (inVain.get(project) ?? 0) + 1;
       inVain.set(project, tries);

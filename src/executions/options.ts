@@ -21,16 +21,16 @@ export type ExecutionsOptions = {
   readonly timeoutMs: number;
   readonly requestsPerSecond: number;
   readonly client: Client;
-  /** Returns the watched projects, possibly from a list that another poll read after `sinceTicks`. */
+  /** Returns the watched projects. May return a list that another poll has read since `sinceTicks`. */
   readonly readProjects: (api: Api, sinceTicks?: number) => Promise<ListedProjects>;
   readonly ledger: Ledger;
   readonly isRestored?: boolean;
   readonly settings: ExecutionSettings;
   readonly commitHook?: CommitHook | undefined;
-  /** Shared with the tracing of the server; absent if its executions are not traced. */
+  /** Shared with tracing of the same server; absent if the server is not traced. */
   readonly tracePort?: TracePort | undefined;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
-  /** Reports whether a limit dropped a row when series were last published. */
+  /** Reports whether a limit has dropped this row from the last published series. */
   readonly omits: (row: Row) => boolean;
   readonly withdraw: () => void;
   readonly observe: RoundObserver;

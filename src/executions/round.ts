@@ -55,7 +55,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   const { signal, showing, projectList, visibility, found } = round;
   const running = await readRunningOnce(round);
   const time = found.serverClock.now(running.serverMs);
-  // Two members with different clocks may have sent the two responses.
+  // The two responses may be from members with different clocks.
   found.overlap.noteClocks([time.nowMs, running.serverMs ?? time.nowMs], time.nowMs);
   const sinceTicks = tools.options.clock.ticks();
   const { nowMs, doubtedMs } = time;
@@ -70,7 +70,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   } finally {
     if (!signal.aborted) await showing.show(found, { ...now, names: projectList.names() });
   }
-  // The round does not wait for a slow list of jobs, because the next round also publishes what the list changes.
+  // The round does not wait for a slow list of jobs. The next round publishes changes of the list.
   const { clock, everyMs } = tools.options;
   const untilTicks = clock.ticks() + timeForLists * everyMs;
   const mayGoOn = (): boolean => !signal.aborted && clock.ticks() < untilTicks;
@@ -87,10 +87,10 @@ async function readRunningOnce(round: Round): Promise<Running> {
   return running;
 }
 
-/** Rewinds if the server clock was set back. Windows become longer if it was set ahead. */
+/** Rewinds if the server clock was set back. Reads further back if the clock was set ahead. */
 async function followClock({ found, activities, activityHint, options }: Round, time: ServerTime): Promise<void> {
   if (time.wasUnseen) found.overlap.noteUnseen();
-  // A change of the clock is recorded in memory first, because storing it may fail.
+  // A change of the clock is recorded before it is stored, because storing may fail.
   const latestMs = time.reachedMs ?? time.doubtedMs;
   if (latestMs !== undefined) found.overlap.noteReached(latestMs);
   const ownMs = options.clock.now();
@@ -103,7 +103,7 @@ async function followClock({ found, activities, activityHint, options }: Round, 
     found.overlap.noteReached(reachedMs);
   }
   found.overlap.noteLeap(leap);
-  // Slow clocks are recorded first: while a slow clock is unknown, executions look like imports.
+  // Slow clocks are recorded first. With unknown slow clocks, executions would look like imports.
   const serverTimes = [time.doubtedMs ?? time.nowMs - wasBehindMs];
   await noteSlowClocks(found.cache, { serverTimes, nowMs: time.nowMs, ownMs });
   await keep(found.overlap.reachedMs(time.nowMs));
@@ -154,7 +154,7 @@ function toPlanInput({ found, options, activities }: Round, nowMs: number): Plan
   };
 }
 
-/** Reads idle projects while the server's total exceeds the known executions. */
+/** Reads idle projects while the server counts more executions than are known. */
 async function searchProjects(round: Round, plan: PlanInput, read: (each: PlannedRead) => Promise<void>) {
   const { activityHint, options, signal, startedTicks } = round;
   const sinceMs = activityHint.searchedSinceMs();
@@ -171,7 +171,7 @@ async function searchProjects(round: Round, plan: PlanInput, read: (each: Planne
   await readAll(planSearch(plan, sinceMs));
 }
 
-/** Reads the projects whose totals of jobs show a missing execution. */
+/** Reads first the projects whose job totals show a missing execution. */
 async function readSuspects(
   round: Round,
   plan: PlanInput,
@@ -180,13 +180,13 @@ async function readSuspects(
   const { found, activityHint, narrowing, options } = round;
   if (!activityHint.isQuick()) return;
   const { nowMs, overlapMs } = plan;
-  // A window that was read in the round has no missing execution.
+  // A window that was read in this round has no missing execution.
   const reads = planSearch({ ...plan, searchQuota: Number.POSITIVE_INFINITY }, nowMs);
   const missing = activityHint.missing();
   const suspects = await narrowing.find(within(round), {
     candidates: reads.map(({ project }) => ({ project, jobIds: found.jobLists.idsOf(project) })),
     missing,
-    // The window is short: known executions of deleted jobs would hide missing executions in a longer window.
+    // The window is short, because known executions of deleted jobs would hide missing executions in a longer window.
     window: toHintWindow(found, nowMs, 2 * overlapMs),
     nowMs,
     countKnown: (projects, window) => options.ledger.countEnds(options.server, { projects: [...projects], ...window }),
@@ -202,7 +202,7 @@ async function readOne(round: Round, planned: PlannedRead, nowMs: number): Promi
   const { readAtMs = 0 } = activities.all.get(project) ?? {};
   activities.note(project, { readAtMs: nowMs }, nowMs);
   const read = await found.reading.read(within(round), planned, nowMs).catch((error: unknown) => {
-    // If a request was not sent, its project is due again in the next round.
+    // A project is due in the next round if its request was not sent.
     if (error instanceof ApiError && error.details.isOwnLimit === true) activities.note(project, { readAtMs }, nowMs);
     throw error;
   });
@@ -227,13 +227,13 @@ function toWatched({ cache }: OpenRound): readonly ProjectState[] {
   return [...cache.states.values()].filter(({ hold }) => hold !== 'excluded');
 }
 
-/** Returns the window whose total to compare. Only the server counts executions before the start of counting. */
+/** Returns the window to compare. Unlike the ledger, the server counts executions before the start of counting. */
 function toHintWindow(found: OpenRound, nowMs: number, lengthMs: number): Window {
   const beginMs = Math.max(nowMs - lengthMs, ...toWatched(found).map(({ countedFromMs }) => countedFromMs));
   return { beginMs: Math.min(beginMs, nowMs), endMs: nowMs };
 }
 
-/** Reads backlogs, then missed, skipped and hidden executions. The time for them is limited in each round. */
+/** Reads backlogs, then missed, skipped and hidden executions, for a limited time in each round. */
 async function readBack(round: Round, nowMs: number): Promise<void> {
   const { found, faults, notes, visibility, projectList, options, signal, startedTicks } = round;
   const { clock, everyMs } = options;
@@ -260,14 +260,14 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
   return options.client.within({ lane, forMs: options.timeoutMs, signal });
 }
 
-/** Returns the number of concurrent reads. With a small budget, concurrent reads would wait too long, and time out. */
+/** Returns the number of concurrent reads. With a small budget, concurrent reads would time out. */
 function toWidth({ requestsPerSecond, timeoutMs }: ExecutionsOptions): number {
   return Math.max(1, Math.min(3, Math.floor((requestsPerSecond * timeoutMs) / 2000)));
 }
 
-/** Reads of backlogs start only within this share of the interval, or within `minForPast`. */
+/** Backlog reads start only within this share of the interval, but always get `minForPast`. */
 const timeForPast = 0.7;
-/** A search stops after this share of the interval, or after `minForSearch`. */
+/** A search stops after this share of the interval, but always gets `minForSearch`. */
 const timeForSearch = 0.8;
 const minForSearch = 0.3;
 const minForPast = 0.3;

@@ -14,7 +14,7 @@ export function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHoo
   };
 }
 
-/** Connects the executions of a server with their traces. Neither room imports the other. */
+/** Connects the executions of one server with their traces, because neither room imports the other. */
 export function createTracePort(buckets: readonly number[]) {
   const exemplars = createExemplars(buckets);
   const failures = createFailures();
@@ -23,14 +23,14 @@ export function createTracePort(buckets: readonly number[]) {
   return {
     /** Returns the server time of the last round; undefined before the first round. */
     serverNowMs: () => serverNowMs,
-    /** Call when the trace of a counted run exists: the run may become the exemplar of its duration. */
+    /** Call when a counted run has its trace. The run may become the exemplar of its duration. */
     onTraced: (traced: TracedRun): void => {
       if (totals !== undefined) exemplars.note(traced, totals, serverNowMs);
     },
     noteServerNow: (nowMs: number): void => {
       serverNowMs = nowMs;
     },
-    /** Sets the totals that exemplars belong to. Until then there are no exemplars. */
+    /** Sets the totals that exemplars belong to. Without this call there are no exemplars. */
     noteTotals: (known: Totals): void => {
       totals = known;
     },

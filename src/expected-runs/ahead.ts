@@ -71,12 +71,12 @@ type RisksOptions = AheadOptions & {
 
 type RisksShown = Readonly<Record<'1h' | '12h', RisksAhead>>;
 
-/** Stores the last plan, which the content of pages is computed from. */
+/** Stores the last plan, and computes the content of pages from it. */
 export function createOutlook(options: RisksOptions) {
   let ahead: (Planned & { readonly atMs: number }) | undefined;
   let risks: RisksShown | undefined;
   return {
-    /** Finds the runs at risk for series and problems; undefined until executions have been read. */
+    /** Finds the runs at risk for series and problems; undefined before executions were read. */
     judge: async (pause: Pause): Promise<RisksShown | undefined> => {
       if (options.port.progress() === undefined) return undefined;
       const look = (hours: number) => lookForRisks(options, { hours, crowds: ahead?.crowds ?? [] }, pause);
@@ -100,7 +100,7 @@ export function createOutlook(options: RisksOptions) {
   };
 }
 
-/** Finds the runs at risk in the next hours. `crowds` comes from the last plan. */
+/** Finds the runs at risk in the next hours. `crowds` are the crowds of the last plan. */
 function lookForRisks(
   { jobs, port, notes, settings, surroundings }: RisksOptions,
   { hours, crowds }: { readonly hours: number; readonly crowds: readonly Crowd[] },
@@ -129,15 +129,15 @@ function lookForRisks(
 export type WindowsAhead = {
   readonly nowMs: number;
   readonly windows: readonly QuietWindow[];
-  /** The reason why the server is passive. */
+  /** The reason why the server is passive; undefined while it is active. */
   readonly passive: Blocker | undefined;
   readonly running: readonly RunGoingOn[];
-  /** Projects whose running executions cannot be read, or are unknown at the moment. */
+  /** Projects whose running executions cannot be read, or are not known at the moment. */
   readonly unread: readonly string[];
-  /** The number of runs in progress with an unknown end, because they take longer than usual. */
+  /** The number of runs in progress that take longer than usual, so that their end is not known. */
   readonly overdue: number;
   readonly jobCount: number;
-  /** The number of jobs with unknown starts, and of jobs with unknown durations. */
+  /** The number of jobs whose starts are not known, and of jobs whose durations are not known. */
   readonly untimed: number;
   readonly unmeasured: number;
 };
@@ -162,7 +162,7 @@ async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pa
   const expected = listExpected(options);
   const underWay = toUnderWay(port);
   const runs = underWay.map(({ endMs, job, isMeasured }) => ({
-    // A run that is overdue by some time is expected to last as long again.
+    // An overdue run is expected to last as long again as it is overdue.
     endMs: endMs > nowMs ? endMs : nowMs + Math.max(nowMs - endMs, minuteMs),
     job,
     isCritical: settings.isCriticalJob(toJobPath(job)),
@@ -205,7 +205,7 @@ function isQuiet(job: WatchedJob, notes: Pick<SourceNotes, 'all'>): boolean {
   return job.goneAtMs !== undefined || isOff(job) || isProjectOff(notes.all(), job.project);
 }
 
-/** Lists jobs whose schedules are unread. Such a job may start at any time. */
+/** Lists jobs whose schedules were not read yet. Jobs without a read schedule may start at any time. */
 function listUntimed({ jobs, notes, settings }: RisksOptions): readonly ExpectedJob[] {
   return [...jobs.all.values()].flatMap((job) => {
     if (job.timetable !== undefined || isQuiet(job, notes)) return [];
@@ -237,7 +237,7 @@ function listExpected({ jobs, port, notes }: AheadOptions): readonly Expected[] 
   });
 }
 
-/** Returns the expected starts. A run of unknown duration counts only at its start. */
+/** Returns the expected starts. A run of unknown duration counts only at the moment of its start. */
 function toStarts(expected: readonly Expected[]): (fromMs: number, toMs: number) => readonly JobStart[] {
   return (fromMs, toMs) => {
     const starts: JobStart[] = [];
@@ -250,7 +250,7 @@ function toStarts(expected: readonly Expected[]): (fromMs: number, toMs: number)
   };
 }
 
-/** Returns the runs in progress. If the duration of a run is unknown, the run may end at any moment. */
+/** Returns the runs in progress. A run of unknown duration may end at any moment. */
 function toUnderWay(port: AheadOptions['port']): readonly (RunUnderWay & { readonly isMeasured: boolean })[] {
   return port.running().flatMap(({ status, startedAtMs, project = '', job }) => {
     if (status === 'scheduled' || status === 'queued') return [];

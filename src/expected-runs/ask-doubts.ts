@@ -12,9 +12,9 @@ import { tolerate } from './listing.ts';
 
 type Round = {
   readonly jobs: Pick<ExpectedJobs, 'all' | 'change'>;
-  /** For each job id, the request that must be answered before a missed run of the job is decided. */
+  /** The request, by job id, that must be answered before a missed run of the job is decided. */
   readonly doubts: ReadonlyMap<string, Doubt>;
-  /** Jobs whose last request timed out. They come last. */
+  /** Jobs whose last request timed out. Requests about other jobs come first. */
   readonly unanswered: Set<string>;
   readonly nowMs: () => number;
   readonly sources: () => Sources;
@@ -68,7 +68,7 @@ async function askSome(api: Api, round: Round, learned: Learned): Promise<void> 
   }
 }
 
-/** Requests the expected times of a gap. The server lists all times from the gap up to now, oldest first. */
+/** Requests the times of a gap. The server lists all times from the gap up to now, oldest first. */
 async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources, isAgain }: Round & Again) {
   const { gap } = timetable ?? {};
   const minutes = Math.ceil((nowMs() - (gap?.afterMs ?? nowMs())) / minuteMs) + 1;
@@ -83,7 +83,7 @@ async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources
 
 type Again = { readonly isAgain: boolean };
 
-/** Ignores timeouts and repeated errors. Rethrows other errors, so that the request is sent once more. */
+/** Ignores timeouts and repeated errors; rethrows other errors, so that the request is repeated once. */
 function toNothing(fault: unknown, isAgain: boolean): undefined {
   if (!(fault instanceof ApiError) || fault.details.unsent === true) throw fault;
   if (fault.kind !== 'timeout' && !isAgain) throw fault;
@@ -92,8 +92,8 @@ function toNothing(fault: unknown, isAgain: boolean): undefined {
 const minuteMs = 60_000;
 
 /**
- * Reports whether the server counts recent runs of the job that cannot be read. With a long history, a count may take
- * minutes.
+ * Reports whether the server counts recent runs of the job that cannot be read. If the history is long, the server may
+ * take minutes to count all runs.
  */
 async function areRunsHidden(api: Api, job: WatchedJob, nowMs: number): Promise<boolean> {
   const { id, project } = job;

@@ -18,7 +18,7 @@ type Options = {
   readonly everyMs: number;
 };
 
-/** Requests the schedules of jobs one by one, in a small share of the server's time. Pauses long after an overload. */
+/** Requests the schedules of jobs, one at a time, within a small share of the server's time. An overload causes a long pause. */
 export function createAsking({ jobs, notes, clock, everyMs }: Options) {
   const changed = new Set<string>();
   const waiting = new Set<string>();
@@ -71,10 +71,10 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options) {
   }
 
   return {
-    /** Jobs that the job list shows as changed, and jobs with an unconfirmed missed run. */
+    /** Jobs that changed in the list, and jobs with an unconfirmed missed run. */
     changed,
     waiting,
-    /** Returns how long a number of requests takes, including pauses. */
+    /** Returns how long the given number of requests takes, including the pauses between them. */
     toDurationMs: share.toDurationMs,
     /** Requests the due schedules one by one. Returns true if any request was answered. */
     read: async (api: Api, signal: AbortSignal) => {
@@ -82,7 +82,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options) {
       const done = new Set<string>();
       share.grow();
       let isAnswered = false;
-      // Other requests depend on the next starts of new jobs, so these come first.
+      // The next times of new jobs come first, because other requests need them.
       for (let round = 0; round < 2 && clock.ticks() >= pausedUntilTicks && limit.requests > 0; round += 1) {
         const fresh = new Set(
           [...jobs.all.values()].filter(({ timetable }) => timetable === undefined).map(({ id }) => id),
@@ -104,7 +104,7 @@ type Limit = { readonly signal: AbortSignal; readonly untilTicks: number; reques
 type Round = {
   readonly answered: ReadonlyMap<string, Answered>;
   readonly requests: number;
-  /** An error of the whole server. No request follows it. */
+  /** An error of the whole server, after which no more requests are sent. */
   readonly fault?: unknown;
 };
 
@@ -121,7 +121,7 @@ function toAnswered({ answers, end }: Asked, { atMs, isCostly }: { atMs: number;
   };
 }
 
-/** Reports whether the server may have failed because it had too many starts to list. */
+/** Reports whether the server may have failed because it had too many times to list. */
 function isTooMuch({ end }: Asked): boolean {
   const { fault, spanMs } = end ?? {};
   if (spanMs === undefined || !(fault instanceof ApiError)) return false;
@@ -142,7 +142,7 @@ function isOfJob(fault: unknown): boolean {
 
 const maxOfInterval = 0.7;
 const maxRequests = 240;
-/** After the client stops waiting, the server still lists starts for a while. */
+/** The server continues to list times after the client has stopped waiting for them. */
 const pauseMs = 600_000;
 
 type QuestionInput = {
@@ -157,8 +157,8 @@ type DueJob = { readonly job: WatchedJob; readonly rank: number };
 const ranks = { changed: 0, waiting: 1, unknown: 2, soon: 3, due: 4, refused: 5 } as const;
 
 /**
- * Sorts the jobs for requests: changed, undecided, unknown, soon ending, and other jobs. Jobs with failed requests come
- * last, so that they do not delay others.
+ * Sorts the jobs for requests: changed, undecided, unknown, soon ending, and other jobs. Jobs whose requests failed come last,
+ * so that they do not delay others.
  */
 function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly DueJob[] {
   const due: DueJob[] = [];
@@ -167,12 +167,12 @@ function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readon
     if (rank !== undefined) due.push({ job, rank });
   }
   due.sort((one, other) => one.rank - other.rank || toTurnMs(one) - toTurnMs(other));
-  // If each response has only one start, few jobs are requested.
+  // If responses contain only one time each, only a few jobs are requested.
   let single = 0;
   return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= maxSingle);
 }
 
-/** Returns what jobs of the same rank are sorted by: the last request for a missed run, or the end of known starts. */
+/** Returns the time by which jobs of the same rank are sorted: the last request for a missed run, else the end of known times. */
 function toTurnMs({ job: { timetable }, rank }: DueJob): number {
   return (rank === ranks.waiting ? timetable?.askedAtMs : timetable?.untilMs) ?? 0;
 }
@@ -189,7 +189,7 @@ function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: Ques
   return timetable.untilMs - nowMs < soonMs ? ranks.soon : ranks.due;
 }
 
-/** Reports whether a job is urgent. A part of the requests is reserved for other jobs. */
+/** Reports whether a job is urgent. Part of the requests is reserved for jobs that are not urgent. */
 function isUrgent(rank: number): boolean {
   return rank === ranks.changed || rank === ranks.waiting || rank === ranks.soon;
 }
@@ -197,7 +197,7 @@ function isUrgent(rank: number): boolean {
 const soonMs = 900_000;
 const maxSingle = 10;
 
-/** Limits requests to a share of the time of one core of the server. */
+/** Limits requests to a share of one core of the server. */
 function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
   const fullMs = everyMs * shareOfTime;
   let leftMs = fullMs;
@@ -207,7 +207,7 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
     leftMs: (): number => leftMs,
     /** Reports whether the rest of the time is reserved for jobs that are not urgent. */
     isTurnOfOthers: (): boolean => leftMs <= fullMs * shareOfOthers,
-    /** Adds a share of the time since the last call: at most the share of one interval. */
+    /** Adds the share of the time since the last call, up to the share of one interval. */
     grow: (): void => {
       const ticks = clock.ticks();
       leftMs = Math.min(fullMs, leftMs + (ticks - atTicks) * shareOfTime);
@@ -217,11 +217,11 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
       if (requests === 0) return;
       const eachMs = ms / requests;
       const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, maxWorkMs) * requests;
-      // The limit of the debt prevents that one slow response stops requests for hours.
+      // The debt is limited, so that one slow response does not stop requests for hours.
       leftMs = Math.max(leftMs - countedMs, -maxDebt * fullMs);
       meanMs = meanMs === 0 ? countedMs : meanMs + (countedMs - meanMs) / 10;
     },
-    /** Reports whether requests about a number of jobs take longer than one interval. */
+    /** Reports whether requests about this many jobs take longer than one interval. */
     isTooLong: (questions: number): boolean => questions * meanMs > fullMs,
     toDurationMs: (questions: number): number => (questions * meanMs) / shareOfTime,
   };
@@ -229,8 +229,8 @@ function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
 
 const shareOfTime = 0.007;
 const shareOfOthers = 0.4;
-/** The maximum debt, in intervals. */
+/** The maximum debt in intervals. */
 const maxDebt = 10;
-/** The maximum work to assume for a response. A server usually works for 5 to 15 ms, and waits for the rest. */
+/** The work assumed for one response. A server works for 5 to 15 ms and waits for the rest, unless it is very slow. */
 const maxWorkMs = 25;
 const slowMs = 2000;

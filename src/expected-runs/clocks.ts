@@ -23,7 +23,7 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>) {
   }
 
   return {
-    /** Records the time of a member. Returns a step if the member's clock was set since its last time. */
+    /** Records the time of a member. Returns the step if the clock of the member was set since its last time. */
     note: (uuid: string, toldMs: number): ClockStep | undefined => {
       forgetSilent();
       const aheadMs = toldMs - clock.ticks();
@@ -32,23 +32,23 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>) {
       if (told.size < maxMembers || before !== undefined) told.set(uuid, { aheadMs, ticks: clock.ticks() });
       return before && toStep(before, { aheadMs, ticks: clock.ticks() });
     },
-    /** Records a response without a server time. The exporter's own clock, which may be set too, replaces it. */
+    /** Records a response without a server time. Without a server time, the exporter's clock is used, which may also be set. */
     noteOwn: (): ClockStep | undefined => {
       const before = own;
       own = readOwn();
       return first === undefined ? toStep(before, own) : undefined;
     },
-    /** Returns the time of one member: the first that reported a time, while it continues to report. */
+    /** Returns the time of the first member that reported a time, while this member continues to report. */
     nowMs: (): number => {
       const known = ofMember(first);
       return Math.floor(known === undefined ? clock.now() : clock.ticks() + known.aheadMs);
     },
-    /** Returns by how much the clock of a member is ahead of the server time; 0 if unknown. */
+    /** Returns how far the clock of a member is ahead of the server time; 0 if unknown. */
     aheadMs: (uuid: string | undefined): number => {
       const [own, common] = [ofMember(uuid), ofMember(first)];
       return own === undefined || common === undefined ? 0 : own.aheadMs - common.aheadMs;
     },
-    /** Returns by how much the clock of a member may be behind any other clock; the maximum if unknown. */
+    /** Returns how far the clock of a member may be behind any other clock; the maximum if unknown. */
     behindMs: (uuid: string | undefined): number => {
       const all = [...told.values()].map(({ aheadMs }) => aheadMs);
       if (all.length < 2) return 0;
@@ -61,7 +61,7 @@ export type Clocks = ReturnType<typeof createClocks>;
 
 type Told = { readonly aheadMs: number; readonly ticks: number };
 
-/** Returns the span of a step: a step ahead right after the last reading, or a step back right before the new one. */
+/** Returns the span of a step: a forward step right after the last reading, or a backward step right before this reading. */
 function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
   if (Math.abs(aheadMs - before.aheadMs) <= stepMs) return undefined;
   return { fromMs: (aheadMs > before.aheadMs ? before.ticks : ticks) + before.aheadMs, toMs: ticks + aheadMs };
@@ -70,7 +70,7 @@ function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
 const knownForMs = 86_400_000;
 const maxMembers = 100;
 
-/** Records the span that a clock skipped when it was set ahead, or that it was set back. */
+/** Records the span that a clock skipped, or that the clock was set back. */
 export function createClockNotes(
   clock: Pick<Clock, 'now' | 'ticks'>,
   timelines: Map<string, Timeline>,
@@ -103,7 +103,7 @@ export function createClockNotes(
 
   return {
     clocks,
-    /** Call with each response. Pass its content if it is system information. */
+    /** Call with each response, and with its content if it is system information. */
     receive: (info: SystemInfo | undefined): void => {
       note(clocks.noteOwn(), 'own');
       if (info?.timestampMs === undefined) return;
@@ -111,12 +111,12 @@ export function createClockNotes(
       note(clocks.note(uuid, info.timestampMs), uuid);
       noteSkew();
     },
-    /** Compares the differences of the clocks before and after an absence. */
+    /** Compares the clock differences before and after an absence. */
     joinAbsence: (before: Span | undefined, after: Span | undefined): void => note(findStepInAbsence(before, after)),
   };
 }
 
-/** Returns the step during an absence. Which clock was set, and when, is unknown. */
+/** Returns the step during an absence. Either clock may have been set, at an unknown time. */
 function findStepInAbsence(before: Span | undefined, after: Span | undefined): ClockStep | undefined {
   if (before === undefined || after === undefined) return undefined;
   const aheadMs = Number(after.value) - Number(before.value);

@@ -24,7 +24,7 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
   let hours: readonly HourOfTimes[] = [];
   let notedThroughMs: number | undefined;
   for (const { kind, key, body = 'null' } of documents) {
-    // The casts are safe: only this file writes documents of these kinds.
+    // These casts are safe: only this file writes documents of these kinds.
     if (kind === 'expected-job') jobs.set(key, unpackJob(JSON.parse(body) as PackedJob));
     if (kind === 'expected-tally') tallies.set(key, JSON.parse(body) as Tally);
     if (kind === 'expected-source') sources.set(key, JSON.parse(body) as Timeline);
@@ -80,7 +80,7 @@ type PackedJob = Omit<WatchedJob, 'timetable' | 'misses'> & {
 
 type Packed<Times extends { readonly timesMs: unknown }> = Omit<Times, 'timesMs'> & { readonly timesMs: PackedTimes };
 
-/** The first time, then the distances between times, each with how often it repeats. */
+/** The first time, then the distances to the next times, each with its number of repetitions. */
 type PackedTimes = readonly number[];
 
 function packTimes(times: readonly number[]): PackedTimes {
@@ -116,7 +116,7 @@ function unpackJob({ timetable, misses, ...job }: PackedJob): WatchedJob {
   };
 }
 
-/** The kinds of documents to load, kind by kind: the documents of other kinds may be many and large. */
+/** The document kinds of the schedule watch, read kind by kind: documents of other kinds may be many and large. */
 export const keptKinds = [
   'expected-job',
   'expected-tally',

@@ -5,15 +5,15 @@ import type { LedgerDocument } from '../state/ledger.ts';
 import type { SpooledTrace } from '../state/spool.ts';
 
 export type ExecutionsPort = {
-  /** Returns the progress of each project; undefined until the first round. */
+  /** Returns the progress of each project; undefined before the first round. */
   readonly progress: () => ReadonlyMap<string, Progress> | undefined;
   readonly running: () => readonly Execution[];
-  /** Returns when the running executions of a project were read; undefined if they cannot be read. */
+  /** Returns the time at which the running executions of a project were read; undefined if they cannot be read. */
   readonly runningReadMs: (project: string) => number | undefined;
-  /** Stores documents in one transaction of the ledger. Waits while executions are being counted. */
+  /** Stores documents in one transaction of the ledger. The call waits while executions are being counted. */
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
   readonly factsOf: (project: string, group: string, name: string, jobId?: string) => JobFacts | undefined;
-  /** Call before requesting the jobs of a project: executions can use the list instead of requesting it. */
+  /** Call before requesting the jobs of a project, so that executions can use the list instead of requesting it. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
   /** Returns the duration that 75 % of the runs of a job do not exceed. */
   readonly durationMs: (project: string, group: string, name: string, jobId?: string) => number | undefined;

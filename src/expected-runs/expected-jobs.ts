@@ -26,18 +26,18 @@ import type { SourceNotes } from './sources.ts';
 export type ExpectedJobs = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** Returns the nodes with failures since their last success, as of a minute or an interval ago. */
+  /** Returns the nodes with failures since their last success, a minute or an interval ago. */
   readonly failingNodes: () => FailingNodes;
   readonly hours: () => readonly HourOfTimes[];
-  /** Loads the stored state. If it fails, it may be called again. */
+  /** Loads the stored state. The function may be called again after an error. */
   readonly open: () => Promise<void>;
-  /** Records the runs that a transaction of the ledger counts, in the same transaction. */
+  /** Records the runs of a transaction of the ledger in the same transaction. */
   readonly commitHook: CommitHook;
   readonly change: (make: () => readonly Judged[]) => Promise<void>;
-  /** Adds the jobs of a new job list. Adds the ids of changed jobs to `changed`. */
+  /** Adds the jobs of a new project list, and adds the ids of changed jobs to `changed`. */
   readonly list: (list: JobList, changed: Set<string>) => Promise<void>;
   readonly leaveOut: (project: string, sinceMs: number) => Promise<void>;
-  /** Merges responses into their jobs. `doubtMs` is by how much the clocks of the members differ. */
+  /** Merges responses into their jobs. `doubtMs` is the difference between the clocks of the members. */
   readonly answer: (answered: ReadonlyMap<string, Answered>, doubtMs: number) => Promise<void>;
   /** Marks tallies that have been published as 0 for long enough. */
   readonly release: (keys: readonly string[]) => Promise<void>;
@@ -50,7 +50,7 @@ type JobList = { readonly project: string; readonly listed: readonly Job[]; read
 /** The results of requests about one job, oldest first. */
 export type Answered = {
   readonly answers: readonly Answer[];
-  /** The failed requests, if the last request failed. */
+  /** The failed requests; undefined if the last request succeeded. */
   readonly unread?: Omit<Unread, 'count'>;
   readonly limit?: NonNullable<WatchedJob['limit']>;
 };
@@ -67,7 +67,7 @@ type Options = {
   readonly clock: Pick<Clock, 'now' | 'nextTurn'>;
 };
 
-/** Stores the scheduled jobs of a server. A change becomes visible with its commit. */
+/** Stores the scheduled jobs of a server. A change is visible only after its commit. */
 export function createExpectedJobs(options: Options): ExpectedJobs {
   const { port, notes, settings } = options;
   const all = new Map<string, WatchedJob>();
@@ -76,7 +76,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const noted = { throughMs: 0 };
   let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
-  /** Jobs whose watch starts again, until the next transaction stores them. */
+  /** Jobs whose watch starts again. The next transaction stores these jobs. */
   let begun: readonly Judged[] = [];
 
   async function load(): Promise<void> {
@@ -124,7 +124,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     commitHook: createRunNotes({ ...notes, all, nodes: nodes.all, noted, isBeginning: () => begun.length > 0 }),
     change,
     list: async (list, changed) => {
-      // Decoding a long list has blocked the event loop long enough.
+      // Decoding the list has already blocked the event loop for long enough.
       if (list.listed.length > notesPerPiece) await options.clock.nextTurn();
       await changeInPieces(known, planListed(all, { ...list, maxJobs: settings.maxJobs }), changed);
     },
@@ -145,7 +145,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
 
 type Changing = Pick<ExpectedJobs, 'all' | 'change'> & Pick<Clock, 'nextTurn'>;
 
-/** Makes changes in pieces. Each piece is a transaction: earlier pieces stay if a later one fails. */
+/** Makes changes in pieces. Each piece is a transaction of its own, so changes of one piece stay if the next piece fails. */
 async function changeInPieces(
   { all, change, nextTurn }: Changing,
   notes: readonly Note[],
@@ -163,7 +163,7 @@ async function changeInPieces(
   }
 }
 
-/** Recording this many changes takes a few milliseconds. */
+/** The number of notes in a piece, which takes a few milliseconds. */
 const notesPerPiece = 250;
 
 type Gone = { readonly all: Map<string, WatchedJob>; readonly tallies: Map<string, Tally> };
@@ -199,6 +199,7 @@ function toPast(hours: readonly HourOfTimes[], nowMs: number): readonly HourOfTi
   return hours.filter(({ startMs }) => startMs <= nowMs + hourMs);
 }
 
+/** Sets the start of new tallies to the current time. */
 function beginNow(made: Made, known: Tallies, { clock }: Options): Made {
   const startSeconds = Math.floor(clock.now() / 1000);
   const tallies = made.tallies.map((tally) => (known.has(toTallyKey(tally)) ? tally : { ...tally, startSeconds }));
@@ -220,7 +221,7 @@ type Made = {
   readonly hours?: readonly HourOfTimes[] | undefined;
 };
 
-/** Loads the stored state. If runs were counted but not recorded in the state, the watch of all jobs starts again. */
+/** Loads the stored state. If runs were counted but not recorded here, the watch of all jobs starts again. */
 async function readAll(options: Options) {
   const { server, ledger, notes } = options;
   const kept = readKept(await ledger.load(server, keptKinds));
@@ -231,7 +232,7 @@ async function readAll(options: Options) {
   return { ...kept, isUnnoted, judged };
 }
 
-/** Reports whether runs were counted while the schedule watch was off. Runs for undecided times are then unknown. */
+/** Reports whether runs were counted while the schedule watch was off. If so, the runs for undecided times are unknown. */
 async function hasUnnoted(
   { server, ledger }: Options,
   throughMs: number | undefined,
@@ -243,7 +244,7 @@ async function hasUnnoted(
   return (await ledger.countEnds(server, { projects, beginMs, endMs: Number.MAX_SAFE_INTEGER })) > 0;
 }
 
-/** Returns the judged jobs with the runs that were recorded after the jobs were judged. */
+/** Applies the runs that were recorded after the jobs were decided. */
 function asNow(judged: readonly Judged[], all: ReadonlyMap<string, WatchedJob>): Judged[] {
   return judged.map(({ job, verdicts }) => ({ job: all.get(job.id) ?? job, verdicts }));
 }
@@ -263,16 +264,16 @@ function toDocuments({ jobs, tallies, hours }: Made, all: ReadonlyMap<string, Wa
   return [...written.map(toJobDocument), ...tallies.map(toTallyDocument), ...changedHours];
 }
 
-/** Reports whether `listedAtMs` is the only change of a job. Such a change is not stored each minute. */
+/** Reports whether `listedAtMs` is the only change of a job. A change of `listedAtMs` alone is not stored each minute. */
 function isOnlyListed(before: WatchedJob | undefined, job: WatchedJob): boolean {
   if (before === undefined) return false;
-  // The cast is safe: a job has only the fields of its type. Comparing thousands of jobs in depth would take too long.
+  // This cast is safe: a job has only the fields of its type. A deep comparison of thousands of jobs would take too long.
   const names = Object.keys(job) as (keyof WatchedJob)[];
   if (names.length !== Object.keys(before).length) return false;
   return names.every((name) => name === 'listedAtMs' || job[name] === before[name]);
 }
 
-/** Reports whether a list shows a change that may affect the expected times of the job. */
+/** Reports whether a list shows a change that may affect the times of the job. */
 function isChanged(before: WatchedJob | undefined, job: WatchedJob): boolean {
   if (before === undefined) return false;
   const isSame = before.lastModifiedMs === job.lastModifiedMs && before.goneAtMs === undefined;

@@ -44,7 +44,7 @@ type ExpectedRunsOptions = {
   readonly ledger: Pick<Ledger, 'load' | 'countEnds'>;
   readonly port: ExecutionsPort;
   readonly notes: SourceNotes;
-  /** Returns what jobs depend on, such as keys and nodes; undefined without a journal of changes. */
+  /** Returns the keys, nodes and other things that jobs depend on; undefined without a journal of changes. */
   readonly surroundings: () => Surroundings | undefined;
   readonly settings: ExpectedRunsSettings;
   readonly readProjects: (api: Api) => Promise<readonly Project[]>;
@@ -87,12 +87,12 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
 
   return {
     failingNodes,
-    /** Loads the stored state. Call before executions are counted, because their runs are recorded with the state. */
+    /** Loads the stored state. Call before executions are counted, because their runs are recorded here. */
     open: jobs.open,
     commitHook: jobs.commitHook,
     read: async (signal: AbortSignal): Promise<Outcome> => {
       await jobs.open();
-      // Readings are stored before the first request, because the server may not respond.
+      // Stores readings before the first request, because the server may not respond.
       await jobs.release(hold.due(clock.awakeTicks()));
       const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
       if (!(await api.supports(jobInfo))) return tooOld;
@@ -110,14 +110,14 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
     withdraw: options.withdraw,
     jobs: () => jobs.all,
     scheduled: () => listScheduled(options, jobs),
-    /** Returns the first job with a path or id, the reason for its last result, and its undecided times. */
+    /** Returns the first job with this path or id, the reason for its last result, and its undecided times. */
     find: (path: string) => {
       const [job] = findJobs(jobs, path);
       if (job === undefined) return undefined;
       const why = explain(job, toWhyInput(round, job));
       return { job: toListed(options, job), why, ...toTimes(job, notes.serverNowMs()) };
     },
-    /** Returns past and coming hours of all jobs. */
+    /** Returns the last and the next hours of all jobs. */
     schedule: (pause: Pause) => {
       const { server } = options;
       const read = { nowMs: notes.serverNowMs(), sources: notes.all(), hours: jobs.hours(), ahead: outlook.ahead() };
@@ -128,7 +128,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
     /** Returns a finding if the server clock was set back, because the scheduler then may start no jobs. */
     setBack: () => findSetBack(notes.all(), notes.serverNowMs()),
     serverNowMs: notes.serverNowMs,
-    /** Explains the last decision about each job with a path or id. */
+    /** Explains the last decision about each job with this path or id. */
     why: (job: string) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(round, found))),
   };
 }
@@ -147,7 +147,7 @@ function findJobs({ all }: Pick<ExpectedJobs, 'all'>, word: string): readonly Wa
   if (byId !== undefined) return [byId];
   const named = [...all.values()].filter((job) => toJobPath(job) === word);
   const there = named.filter(({ goneAtMs }) => goneAtMs === undefined);
-  // A job that is no longer listed is explained too: it may be hidden, not deleted.
+  // A job that is no longer listed is also explained, because it may be hidden, not deleted.
   return there.length > 0
     ? there
     : named.toSorted(({ goneAtMs: one = 0 }, { goneAtMs: other = 0 }) => other - one).slice(0, 1);
@@ -184,9 +184,9 @@ type Round = ExpectedRunsOptions & {
   readonly jobs: ExpectedJobs;
   readonly clear: ReturnType<typeof createClearTimes>;
   readonly waits: ReturnType<typeof createWaits>;
-  /** By job id, the request that must be answered before missed runs of the job are decided. */
+  /** What must be requested before missed runs are decided, by job id. */
   readonly doubts: Map<string, Doubt>;
-  /** Jobs whose request for `doubts` timed out. */
+  /** Jobs for which this request timed out. */
   readonly unanswered: Set<string>;
   readonly asking: Asking;
 };
@@ -197,7 +197,7 @@ function createRound(options: ExpectedRunsOptions, jobs: ExpectedJobs): Round {
   return { ...options, ...known, jobs, asking };
 }
 
-/** Decides all jobs in pieces. Each piece is a transaction. Other work runs between the pieces. */
+/** Decides all jobs in pieces. Each piece is a transaction; other work runs between pieces. */
 async function decideAll(round: Round): Promise<void> {
   const { jobs, port, notes, clock } = round;
   const progress = port.progress();
@@ -255,7 +255,7 @@ function judge(round: Round, job: WatchedJob, { progress, running, nowMs }: Give
 const hourMs = 3_600_000;
 const minValidMs = 60_000;
 
-/** Names the jobs whose missed runs are not reported, with the cause. */
+/** Names the jobs whose missed runs are not reported, with the cause; undefined if there are none. */
 function toNote(jobs: Iterable<WatchedJob>): string | undefined {
   const there = [...jobs].filter(({ goneAtMs }) => goneAtMs === undefined);
   const hidden = there.filter(({ hiddenMs }) => hiddenMs !== undefined);
@@ -267,7 +267,7 @@ function toNote(jobs: Iterable<WatchedJob>): string | undefined {
   return texts.length === 0 ? undefined : texts.join('; ');
 }
 
-/** Reports whether a schedule cannot be read. A job that may be deleted does not count. */
+/** Reports whether a schedule cannot be read. False for a job that may be deleted. */
 function isUnreadable({ unread, listedAtMs }: WatchedJob): boolean {
   return unread?.why !== undefined && (unread.count > 1 || listedAtMs > unread.atMs);
 }

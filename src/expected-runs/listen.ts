@@ -9,7 +9,7 @@ export type Listener = {
 
 type PathTexts = Readonly<Record<string, string | undefined>>;
 
-/** Returns a client that also passes its responses to `listener`: one poll need not repeat the requests of another. */
+/** Returns a client that also passes its responses to `listener`, so that polls need not repeat requests of other polls. */
 export function listenTo(client: Client, listener: Listener): Client {
   return { ...client, within: (scope) => receive(client.within(scope), listener) };
 }

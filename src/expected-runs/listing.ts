@@ -24,10 +24,10 @@ export function createListing(options: ListingOptions) {
   const tries = new Map<string, Try>();
   let restsUntilTicks = Number.NEGATIVE_INFINITY;
   const findLost = createLostProjects(options);
-  // From now on, the lists that other polls read are stored.
+  // The lists of other polls are stored from now on.
   notes.takeJobLists();
 
-  /** The result is not needed here: the listener stores it, as it stores responses of other polls. */
+  /** The response goes to the listener, like the responses of other polls. */
   async function request(api: Api, project: string): Promise<void> {
     const atMs = notes.serverNowMs();
     const beganTicks = clock.ticks();
@@ -50,7 +50,7 @@ export function createListing(options: ListingOptions) {
 
   return {
     /**
-     * Lists the jobs of the next projects, and takes the lists of other polls. Adds the ids of changed jobs to
+     * Lists the jobs of the next projects and takes the lists that other polls have read. Adds the ids of changed jobs to
      * `changed`. A project that cannot be read waits for its next turn.
      */
     read: async (api: Api, changed: Set<string>) => {
@@ -75,7 +75,7 @@ export function createListing(options: ListingOptions) {
 type Try = { readonly ticks: number; readonly atMs: number };
 type Tries = ReadonlyMap<string, Try>;
 
-/** Returns the projects with unreadable schedules: their jobs may be deleted. */
+/** Returns the projects of jobs whose schedules cannot be read; such jobs may be deleted. */
 function findDoubted(jobs: Iterable<WatchedJob>, tries: Tries): ReadonlySet<string> {
   const doubted = new Set<string>();
   for (const { project, goneAtMs, unread } of jobs)
@@ -84,7 +84,7 @@ function findDoubted(jobs: Iterable<WatchedJob>, tries: Tries): ReadonlySet<stri
   return doubted;
 }
 
-/** Chooses the projects to list: new projects, projects with doubtful jobs, then the next in turn. */
+/** Chooses the projects to list: new projects, projects with doubtful jobs, the next in turn. */
 function planLists(projects: readonly string[], tries: Tries, doubted: ReadonlySet<string>): readonly string[] {
   const fresh = projects.filter((project) => !tries.has(project)).slice(0, maxFresh);
   const toOrder = (project: string): number => (doubted.has(project) ? -Infinity : (tries.get(project)?.ticks ?? 0));
@@ -97,16 +97,16 @@ function planLists(projects: readonly string[], tries: Tries, doubted: ReadonlyS
 
 const maxFresh = 60;
 const maxLists = 20;
-/** In how many runs of the collector each project is listed once. */
+/** The number of runs of the collector in which each project is listed once. */
 const roundsForAll = 5;
 
-/** How much longer than a list the pause after it is: lists use 0.5 % of the server's time. */
+/** The pause after a list, in multiples of its duration: lists may use 0.5 % of the server's time. */
 const restsPerList = 200;
 const maxRestMs = maxListGapMs / 2;
 
 /**
- * Finds projects that are gone, and since when. Excluded projects, and projects unknown to the server, are gone at
- * once. Other missing projects are gone after a while, because they may be hidden for a moment.
+ * Finds projects that are gone, and since when. Excluded projects and projects unknown to the server are gone at once. Other
+ * missing projects count as gone after a while, because missing projects may be hidden for a moment.
  */
 function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
   const missing = new Map<string, { readonly ticks: number; readonly atMs: number }>();
@@ -140,7 +140,7 @@ async function askDeleted(api: Api, project: string): Promise<boolean> {
   return false;
 }
 
-/** Runs a request. Ignores an error of one project or job. Rethrows an error of the whole server. */
+/** Runs a request. Ignores an error of a single project or job, and rethrows an error of the whole server. */
 export async function tolerate<Value>(ask: () => Promise<Value>): Promise<Value | undefined> {
   try {
     return await ask();

@@ -16,7 +16,7 @@ type Recorded = {
 
 /** For each transaction that counts runs, records the runs of jobs with undecided times, and the nodes of all runs. */
 export function createRunNotes({ all, nodes, noted, isBeginning, serverNowMs }: Recorded): CommitHook {
-  // Until restarted jobs are stored, no run counts as recorded: after a crash before the commit, they restart again.
+  // Until restarted jobs are stored, no run counts as recorded. After a crash before the commit, these jobs restart again.
   const toNoted = (): LedgerDocument[] => (isBeginning() ? [] : [toNotedDocument(noted.throughMs)]);
   const pending = new WeakMap<readonly unknown[], { jobs: readonly WatchedJob[]; changed: NodeChanges }>();
   const findChanged = createNodeNotes();
@@ -30,7 +30,7 @@ export function createRunNotes({ all, nodes, noted, isBeginning, serverNowMs }: 
         if (later !== undefined && later !== job) jobs.push(later);
       }
       const nowMs = serverNowMs();
-      // Runs of a member whose clock is ahead must not hide later runs.
+      // A member whose clock is ahead must not hide later runs.
       const ended = runs.map((run) => ({ ...run, project, endedAtMs: Math.min(run.endedAtMs, nowMs) }));
       const changed = findChanged(nodes, ended);
       pending.set(runs, { jobs, changed });
@@ -60,13 +60,13 @@ function noteNodesOf(job: WatchedJob, runs: readonly Finished[]): WatchedJob {
   return nodes === undefined || nodes === job.nodes ? job : { ...job, nodes };
 }
 
-/** The stored nodes with failures. If a node may work again, the next commit removes it. */
+/** The stored nodes with failures. A node that may work again is removed with the next commit. */
 export function createKeptNodes() {
   const all = new Map<string, FailingNode>();
   let stale: readonly string[] = [];
   return {
     all,
-    /** If `isUnnoted` is true, runs were counted without being recorded, so every node may work again. */
+    /** `isUnnoted` is true if counted runs may be missing here. */
     load: ({ nodes, isUnnoted }: { readonly nodes: FailingNodes; readonly isUnnoted: boolean }): void => {
       if (isUnnoted) stale = [...nodes.keys()];
       else for (const [node, failing] of nodes) all.set(node, failing);

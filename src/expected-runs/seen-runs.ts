@@ -15,7 +15,7 @@ export function toSeenRuns(executions: readonly Execution[]): ReadonlyMap<string
   return byJob;
 }
 
-/** Returns the run of an execution; undefined while the execution waits for its start. */
+/** Returns the run of an execution; undefined for a waiting execution, which has not started. */
 function toSeenRun(execution: Execution): SeenRun | undefined {
   const { id, status, startedAtMs, endedAtMs, lacksStart } = execution;
   const isWaiting = endedAtMs === undefined && (status === 'scheduled' || status === 'queued');
@@ -23,7 +23,7 @@ function toSeenRun(execution: Execution): SeenRun | undefined {
   return { id, startedAtMs, ...(endedAtMs === undefined ? {} : { endedAtMs }), kind: toKind(execution) };
 }
 
-/** Records how long one-time runs wait: the server counts a waiting run as a run of its job. */
+/** Records the waiting times of one-time runs, because the server counts waiting runs as runs of their job. */
 export function createWaits() {
   const waits = new Map<number, SeenRun & { readonly jobId: string; readonly endedAtMs: number }>();
   return {
@@ -37,7 +37,7 @@ export function createWaits() {
         waits.set(id, { id, jobId, kind: 'waiting', startedAtMs: fromMs, endedAtMs: startedAtMs });
       }
       for (const [id, wait] of waits) {
-        // A waiting run that disappears from the lists was aborted.
+        // A waiting run that is no longer listed was aborted.
         if (!listed.has(id) && wait.endedAtMs > nowMs) waits.set(id, { ...wait, endedAtMs: nowMs });
         if (wait.endedAtMs < nowMs - keptForMs) waits.delete(id);
       }
@@ -56,8 +56,8 @@ function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
 }
 
 /**
- * Tracks the time up to which all runs of a project are known. A run that started before a list of running executions
- * is in the list, or has ended. So once all ends up to a list are read, all runs before it are known.
+ * Tracks the time up to which all runs of a project are known. A run that started before a list of running executions is in the
+ * list or has ended. All runs before a list are known when all ends up to the list are read.
  */
 export function createClearTimes() {
   const clear = new Map<string, number>();
@@ -76,7 +76,7 @@ export function createClearTimes() {
             candidate.executions.filter((execution) => execution.project === project),
           );
         }
-        // After the clock was set back, runs after the new server time are unknown.
+        // Runs after the new time are unknown if the clock was set back.
         clear.set(project, Math.min(clear.get(project) ?? Number.NEGATIVE_INFINITY, scannedThroughMs));
         const readAtMs = port.runningReadMs(project) ?? Number.POSITIVE_INFINITY;
         const left = known.slice(candidate === undefined ? 0 : known.indexOf(candidate) + 1);
@@ -85,17 +85,17 @@ export function createClearTimes() {
         waiting.set(project, isNew ? [...earlier, { readAtMs, executions }] : earlier);
       }
     },
-    /** Returns the executions of the lists. Some may have ended since. */
+    /** Returns the executions of these lists. Some of these executions may have ended since. */
     listed: (): readonly Execution[] => [...lists.values()].flat(),
-    /** Returns the time before which all runs of a project are known. */
+    /** Returns the time before which all runs of the project are known. */
     of: (project: string): number => clear.get(project) ?? Number.NEGATIVE_INFINITY,
   };
 }
 
-/** A list of running executions, until all ends before it have been read. */
+/** A list of running executions that waits until all ends before it have been read. */
 type Candidate = { readonly readAtMs: number; readonly executions: readonly Execution[] };
 
-/** An execution becomes visible at most 50 s late. */
+/** Executions become visible up to 50 s late. */
 const lateMs = 60_000;
-/** If no ends are read, the oldest lists are kept, and no list is added. */
+/** While ends are not read, the oldest lists stay. */
 const maxCandidates = 8;

@@ -11,5 +11,5 @@ export type ExpectedRunsSettings = {
   readonly isCriticalJob: (jobPath: string) => boolean;
 };
 
-/** The bounds of delay buckets, in seconds. */
+/** The default bounds of delay buckets in seconds. */
 export const defaultDelayBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1800] as const;

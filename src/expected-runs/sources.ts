@@ -15,11 +15,12 @@ import { forgetBefore, noteReading, type Span, type Timeline } from './deciding/
 import type { Listener } from './listen.ts';
 
 export type SourceNotes = {
-  /** Returns a listener for the client of a member, or of the common address, which members may share. */
+  /** Returns the listener for the client of a member, or of the common address, which several members may share. */
   readonly listener: (member: string | undefined, isShared?: () => boolean) => Listener;
   readonly all: () => Sources;
+  /** Returns the server time according to its responses. */
   readonly serverNowMs: () => number;
-  /** Returns the server time of the last response, of any member or of one. It survives restarts. */
+  /** Returns the server time of the last response of the server or of a member. The time is kept over restarts. */
   readonly lastAnswerMs: (member?: string) => number | undefined;
   readonly clocks: Pick<Clocks, 'aheadMs' | 'behindMs'>;
   /** Inserts stored readings before the readings since the start. */
@@ -27,16 +28,16 @@ export type SourceNotes = {
   /** Returns the keys that changed since the last call. */
   readonly takeChanged: () => readonly string[];
   readonly forget: (beforeMs: number) => void;
-  /** Returns the number of scheduler threads of a member, or else of the member that responded last. */
+  /** Returns the number of scheduler threads of a member; if unknown, or without a member, of the last that responded. */
   readonly threads: (uuid?: string) => number | undefined;
   /** Returns the job lists by project that any poll has read since the last call. Before the first call, no list is stored. */
   readonly takeJobLists: () => ReadonlyMap<string, ReceivedList>;
 };
 
-/** A list of jobs, and the server time of its request. */
+/** A list of jobs, and the server time before its request. */
 export type ReceivedList = { readonly listed: readonly Job[]; readonly atMs: number };
 
-/** Stores readings of all polls that may explain a missed run. Sends no requests itself. */
+/** Stores readings of all polls that may explain a missed run. Sends no requests. */
 export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNotes {
   const timelines = new Map<string, Timeline>();
   const changed = new Set<string>();
@@ -54,7 +55,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
 
   function received({ member, isShared }: Asked, endpoint: Endpoint<unknown>, about: About): void {
     const { answer } = about;
-    // The response of one member does not show the mode of the whole server.
+    // One member's response does not show the mode of the whole server.
     if (isShared && timelines.delete(sourceKeys.mode())) changed.add(sourceKeys.mode());
     clockNotes.receive(isOf(systemInfo, endpoint, answer) ? answer : undefined);
     note(toContact(member), 'answered');
@@ -66,7 +67,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     for (const receive of [jobLists.receive, receiveProjects]) receive(endpoint, about);
   }
 
-  /** Records that a member responded. Any response counts: system information may be denied, or seldom requested. */
+  /** Records that a member responded. Any response counts, because system information may be denied or seldom requested. */
   function noteMember(member = ''): void {
     const uuid = uuids.get(member);
     if (uuid !== undefined) note(sourceKeys.member(uuid), 'answered');
@@ -75,7 +76,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   function failed(member: string | undefined, error: unknown): void {
     const isSilent = isSilence(error);
     if (member === undefined) return isSilent ? note(sourceKeys.contact, 'failed') : undefined;
-    // Another member may send the next response at this address.
+    // The next response at this address may come from another member.
     if (isSilent) uuids.delete(member);
     else if (error instanceof ApiError && error.details.isOfService === true) noteMember(member);
   }
@@ -116,7 +117,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   };
 }
 
-/** Servers compute their start from their uptime, so it varies by milliseconds. */
+/** Servers compute their start from their uptime, so the start varies by milliseconds. */
 function toStart(known: Timeline, startedAtMs: number): string {
   const { value = '' } = known.at(-1) ?? {};
   return value !== '' && Math.abs(startedAtMs - Number(value)) < sameStartMs ? value : String(startedAtMs);
@@ -124,7 +125,7 @@ function toStart(known: Timeline, startedAtMs: number): string {
 
 const sameStartMs = 2000;
 
-/** Returns how a member was seen. Only silence at the member's own address proves that the member is silent. */
+/** Returns how a member was seen. Silence proves something only at the member's own address, not at a common address. */
 function toSight(uuids: ReadonlyMap<string, string>, uuid: string): 'answered' | 'seen' {
   return [...uuids.values()].includes(uuid) ? 'answered' : 'seen';
 }
@@ -136,7 +137,7 @@ function createJobLists(clock: Pick<Clock, 'ticks'>, serverNowMs: () => number) 
     receive: (endpoint: Endpoint<unknown>, { answer, project, tookMs }: About): void => {
       if (lists === undefined || project === undefined || !isOf(projectJobs, endpoint, answer)) return;
       const beganTicks = clock.ticks() - tookMs;
-      // A later request was answered first, so this response is older.
+      // A later request was answered first.
       if (beganTicks < (began.get(project) ?? -Infinity)) return;
       began.set(project, beganTicks);
       lists.set(project, { listed: answer, atMs: serverNowMs() - tookMs });
@@ -163,7 +164,7 @@ function createProjectNotes(note: (key: string, value: string) => void) {
         noteProject(name, executionsEnabled, scheduleEnabled);
     }
     if (isOf(projectMeta, endpoint, answer)) noteProject(project, answer.executionsEnabled, answer.scheduleEnabled);
-    // Older servers report the two switches of a project in two responses.
+    // Older servers report the two switches in two responses.
     if (isOf(projectDisablesExecutions, endpoint, answer)) half.set(project, answer);
     if (isOf(projectDisablesSchedule, endpoint, answer)) noteProject(project, !(half.get(project) ?? false), !answer);
   };

@@ -2,13 +2,13 @@ import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
 import { addShifts, combineCrc32, toShift } from './crc32.ts';
 
-/** A piece of a scrape, as text and deflated. Deflated pieces can be joined as they are. */
+/** A piece of a scrape as text and deflated. Pieces can be joined without inflating them. */
 export type Block = {
   readonly text: readonly Buffer[];
   readonly deflated: readonly Buffer[];
   readonly length: number;
   readonly crc: number;
-  /** The factor that moves a checksum past the piece. */
+  /** The factor that moves a checksum past this piece. */
   readonly shift: number;
 };
 
@@ -26,7 +26,7 @@ export function toBlockNow(text: string): Block {
   return describeBlock(bytes, deflateRawSync(bytes, options));
 }
 
-/** Wraps a few bytes as a stored block, without compressing them (RFC 1951, 3.2.4). */
+/** Wraps a few bytes without compressing them, as a stored block (RFC 1951, 3.2.4). */
 export function toStoredBlock(bytes: Buffer): Block {
   const stored = Buffer.allocUnsafe(5 + bytes.length);
   stored[0] = 0;
@@ -50,7 +50,7 @@ export function joinBlocks(blocks: Iterable<Block>): Block {
   return { text, deflated, length, crc, shift };
 }
 
-/** Makes one gzip member (RFC 1952) of all deflated pieces: some clients read only the first member. */
+/** Makes one gzip member (RFC 1952) of all deflated pieces, because some clients read only the first member. */
 export function toGzip({ deflated, crc, length }: Block): Buffer[] {
   const end = Buffer.alloc(lastBlock.length + 8);
   lastBlock.copy(end);
@@ -62,11 +62,11 @@ export function toGzip({ deflated, crc, length }: Block): Buffer[] {
 const deflate = promisify(deflateRaw);
 
 const options = {
-  // The output ends at a whole byte, without a last block, so that another piece can follow.
+  // The output ends at a whole byte without a last block, so that another piece can follow.
   finishFlush: constants.Z_SYNC_FLUSH,
-  // A low level is four times as fast as the default, and its output only slightly larger.
+  // A low level is four times as fast as the default, with few more bytes.
   level: constants.Z_BEST_SPEED,
-  // A small window needs a tenth of the memory, and its output is only slightly larger.
+  // A small window needs a tenth of the memory, with few more bytes.
   windowBits: 13,
   memLevel: 6,
   chunkSize: 32_768,
@@ -81,7 +81,7 @@ function describeBlock(bytes: Buffer, deflated: Buffer): Block {
   return { text: [bytes], deflated: [toExact(deflated)], length, crc: crc32(bytes), shift: toShift(length) };
 }
 
-// A copy, because a slice would keep a much larger buffer in memory.
+// Copies a buffer: a slice would keep a much larger buffer in memory.
 function toExact(bytes: Buffer): Buffer {
   const exact = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(exact);

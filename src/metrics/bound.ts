@@ -11,7 +11,7 @@ type DropReason = (typeof dropReasons)[number];
 export type Bounded = {
   readonly rows: readonly Row[];
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
-  /** The keys of the published units, if not all fit. Pass them to the next call for the collector. */
+  /** The keys of the published units, if not all fit. Pass the shown units to the next call of the collector. */
   readonly shown?: Shown;
 };
 
@@ -19,7 +19,7 @@ export type Bounded = {
 export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRules, before?: Shown): Bounded {
   const isOn = ({ family }: Row): boolean => families.get(family.name)?.off !== true;
   const on = families.size === 0 ? rows : rows.filter(isOn);
-  // Rows that the server repeats are counted as dropped. Rows that are equal only because a label was dropped are not.
+  // Rows that the server repeats are counted as dropped. Rows that became equal because a label was dropped are not counted.
   const { rows: distinct, merged } = mergeRows(toWellFormed(on));
   const fewer = dropLabels(distinct, families);
   const wanted = fewer === distinct ? distinct : toWholeMs(mergeRows(fewer).rows, families);
@@ -35,7 +35,7 @@ export function isOmitted(row: Row, families: BoundRules['families'], shown: Sho
   return dropLabels(toWellFormed([row]), families).some((each) => !shown.has(unitOf(each)));
 }
 
-/** How many characters the labels of a series may have, on average. Longer labels reduce the number of series. */
+/** The maximum number of characters in the labels of a series, on average. Longer labels reduce the number of series. */
 const roomOfSeries = 128;
 
 function toFitting(rows: readonly Row[], maxSeries: number): number {
@@ -45,7 +45,7 @@ function toFitting(rows: readonly Row[], maxSeries: number): number {
   return length <= room ? maxSeries : Math.min(maxSeries, Math.max(1, Math.floor((rows.length * room) / length)));
 }
 
-/** Replaces single halves of surrogate pairs: UTF-8 encodes all of them alike. */
+/** Replaces single halves of surrogate pairs, because UTF-8 encodes all of them alike. */
 function toWellFormed(rows: readonly Row[]): readonly Row[] {
   if (rows.every(isWellFormed)) return rows;
   return rows.map((row) => {
@@ -83,14 +83,14 @@ function dropLabels(rows: readonly Row[], families: BoundRules['families']): rea
   });
 }
 
-/** Rounds sums of durations. After a restart, another order of jobs may give a slightly smaller sum, like a reset. */
+/** Rounds sums of durations: after a restart, another order of jobs may give a slightly smaller sum, which looks like a reset. */
 function toWholeMs(rows: readonly Row[], families: BoundRules['families']): readonly Row[] {
   const isOfSeveral = ({ family, suffix }: Row): boolean =>
     suffix === '_sum' && (families.get(family.name)?.dropLabels ?? []).length > 0;
   return rows.map((row) => (isOfSeveral(row) ? { ...row, value: Math.round(row.value * 1000) / 1000 } : row));
 }
 
-/** A family without some of its labels, and where its remaining labels are in a row. */
+/** A family without some of its labels, and the positions of the remaining labels. */
 type Shorter = { family: Family; places: readonly number[] };
 
 function toShorter(family: Family, dropped: readonly string[]): Shorter {
@@ -98,7 +98,7 @@ function toShorter(family: Family, dropped: readonly string[]): Shorter {
   return { family: { ...family, labels: family.labels.filter((label) => !dropped.includes(label)) }, places };
 }
 
-/** The keys of the published units, such as jobs; undefined if all fit. */
+/** The keys of the published units (such as jobs); undefined if all fit. */
 export type Shown = ReadonlySet<string> | undefined;
 
 /**
@@ -114,7 +114,7 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
   const shown = new Set<string>();
   let left = maxSeries;
 
-  /** Adds units until one does not fit: earlier units have precedence. */
+  /** Adds units until one does not fit, so that earlier units have precedence. */
   function fill(candidates: Iterable<string>, leftAtLeast: number): void {
     for (const unit of candidates) {
       const size = sizes.get(unit) ?? 0;
@@ -136,11 +136,11 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
       maxSeries - spare,
     );
   }
-  // The cast is safe: each row has a unit.
+  // This cast is safe: each row has a unit.
   return { rows: rows.filter((_row, index) => shown.has(units[index] as string)), shown };
 }
 
-/** Omitted units return if the others need less than this share of the limit. */
+/** Omitted units return if others need less than this share of the limit. */
 const shareOfReturn = 0.9;
 
 function unitOf({ family, labels, added = [] }: Row): string {
@@ -152,17 +152,17 @@ function unitOf({ family, labels, added = [] }: Row): string {
 }
 
 /**
- * Finds rows with equal labels, in a tree with a level for each label, but no deeper than needed. A tree is exact,
- * unlike joined labels, and fast, because neighbours share labels.
+ * Finds rows with equal labels in a tree with one level for each label, but no deeper than needed. Unlike joined
+ * labels, a tree is exact; it is fast, because neighbours share labels.
  */
 function createLabelTree(rows: readonly Row[]) {
   const path: Node[] = [new Map()];
   let before: readonly string[] = [];
-  // Up to this level, the path matches the labels of the previous row.
+  // The level up to which the path matches the labels of the previous row.
   let known = 0;
 
   return {
-    /** Returns the index of the first row with the same labels, if that is another row. */
+    /** Returns the index of the first row with the same labels, if it is another row. */
     enter: (row: Row, index: number) => {
       const { labels } = row;
       let level = 0;
@@ -170,7 +170,7 @@ function createLabelTree(rows: readonly Row[]) {
       before = labels;
       for (;;) {
         known = level;
-        // Up to `level`, the path is complete.
+        // The path is complete up to this level.
         const node = path[level] as Node;
         const key = keyAt(row, level);
         const found = node.get(key);
@@ -178,7 +178,7 @@ function createLabelTree(rows: readonly Row[]) {
           node.set(key, index);
           return undefined;
         }
-        // The suffix and the added labels have one more level.
+        // One more level contains the suffix and the added labels.
         if (typeof found === 'number' && level === labels.length) return found;
         level += 1;
         path[level] = typeof found === 'number' ? grow(node, key, keyAt(rows[found], level), found) : found;
@@ -208,7 +208,7 @@ function keyAt(row: Row | undefined, level: number): string {
 
 type Merged = {
   rows: readonly Row[];
-  /** How many rows were merged into a row with the same labels. */
+  /** The number of rows that were merged into a row with the same labels. */
   merged: number;
 };
 
@@ -216,7 +216,7 @@ function mergeRows(rows: readonly Row[]): Merged {
   const trees = new Map<Family, LabelTree>();
   let family: Family | undefined;
   let tree: LabelTree | undefined;
-  // Only if rows are merged, which is rare, are rows copied.
+  // Rows are copied only if some are merged, which is rare.
   let kept: (Row | undefined)[] | undefined;
   for (let index = 0; index < rows.length; index++) {
     const row = rows[index];
@@ -243,7 +243,7 @@ function mergeTwo(rule: MergeRule, before: Row, later: Row): Row {
   return { ...before, value, ...mergeBeside(before, later) };
 }
 
-/** A sum of two rows starts when the earlier of them started. */
+/** The sum of two rows starts when the first of them started. */
 function mergeBeside(one: Row, other: Row): Pick<Row, 'startSeconds' | 'native'> {
   if (one.startSeconds === undefined && one.native === undefined) return {};
   const isKnown = one.startSeconds !== undefined && other.startSeconds !== undefined;

@@ -14,12 +14,12 @@ export function toShift(length: number): number {
   return shift;
 }
 
-/** Returns the factor for the sum of two lengths, from the factors of both lengths. */
+/** Returns the factor for the sum of two lengths from the factors of both. */
 export function addShifts(first: number, second: number): number {
   return multiply(first, second);
 }
 
-// As in CRC-32, the highest bit has the lowest power of a polynomial.
+// The lowest power of a polynomial is in the highest bit, as in CRC-32.
 const polynomial = 0xedb88320;
 const one = 0x80000000;
 const eightBits = 0x00800000;

@@ -15,20 +15,20 @@ type ExpositionOptions = {
   readonly registry: Registry;
   readonly labelsOf: LabelsOf;
   readonly ticks: () => number;
-  /** When the process started. Its counters start then too. */
+  /** The start of the process, at which its counters start too. */
   readonly startedAtMs?: number;
 };
 
 type Wanted = Selection & {
   readonly format: Format;
   readonly gzip: boolean;
-  /** The servers of this replica. Other servers have only series about leases. Absent without replicas. */
+  /** The servers of this replica. Other servers have only series about leases. The set is absent without replicas. */
   readonly owned?: ReadonlySet<string> | undefined;
 };
 
 export type Exposition = ReturnType<typeof createExposition>;
 
-/** Builds the body of a scrape from the exporter's own instruments and from snapshots. Nothing is rendered twice. */
+/** Builds the body of a scrape from the exporter's own instruments and the snapshots. Nothing is rendered twice. */
 export function createExposition({ snapshots, registry, labelsOf, ticks, startedAtMs }: ExpositionOptions) {
   const end = {
     text: toBlockNow(renderEnd('text')),
@@ -38,7 +38,7 @@ export function createExposition({ snapshots, registry, labelsOf, ticks, started
   const startSeconds = startedAtMs === undefined ? undefined : Math.floor(startedAtMs / 1000);
   let last: Reading | undefined;
 
-  /** Returns the values of the exporter's own instruments, at most a second old. Scrapes in all formats share them. */
+  /** Returns the values of the own instruments, at most a second old. Scrapes in all formats share these values. */
   function readOwn(): Reading {
     const nowTicks = ticks();
     if (last === undefined || nowTicks >= last.untilTicks) {
@@ -60,7 +60,7 @@ export function createExposition({ snapshots, registry, labelsOf, ticks, started
   }
 
   return {
-    /** Returns the body in pieces. Scrapes may share the pieces. */
+    /** Returns the body in pieces, which scrapes may share. */
     scrape: async ({ format, gzip, servers, collectors, owned }: Wanted) => {
       const own = collectors?.has(ownCollector) === false ? [] : [await showOwn(format, { servers, owned })];
       const shown = owned === undefined ? servers : intersect(owned, servers);
@@ -109,12 +109,12 @@ async function renderOwn(families: readonly OwnFamily[], format: Format, { serve
   return toBlock(text);
 }
 
-/** Deflates all small families together: several times as fast as one by one. */
+/** Deflates all small families together, which is several times as fast as one by one. */
 async function toPlainBlock(bytes: Buffer): Promise<Block> {
   return { ...emptyBlock, text: [bytes], length: bytes.length };
 }
 
-/** How metrics begin that each replica publishes for every server. */
+/** The beginning of the metrics that every replica publishes for every server. */
 const ofLeases = 'automation_exporter_lease_';
 
 function intersect(owned: ReadonlySet<string>, servers: ReadonlySet<string> | undefined): ReadonlySet<string> {
@@ -129,7 +129,7 @@ type LabelsOf = (server: string) => readonly LabelPair[];
 
 type OwnFamily = { family: Family; rows: readonly Row[] };
 
-/** Reads the own instruments. prom-client's writer escapes too little, has no info type, and its formats conflict. */
+/** Reads the own instruments. prom-client's text writer escapes less, has no info type, and its formats conflict. */
 export async function readOwnFamilies(
   registry: Registry,
   labelsOf: LabelsOf,
@@ -193,19 +193,19 @@ function byName({ family: one }: OwnFamily, { family: other }: OwnFamily): numbe
   return one.name < other.name ? -1 : 1;
 }
 
-/** Removes the exporter's own series with outdated labels. */
+/** Removes own series of the exporter with outdated labels. */
 export async function forgetSeries(
   registry: Registry,
   isGone: (labels: Readonly<Record<string, string | number>>, name: string) => boolean,
 ): Promise<void> {
-  // The cast is safe: every kind of metric has these two fields, but prom-client's type has only the name.
+  // This cast is safe: every kind of metric has these two fields, but prom-client's type has only the name.
   const metrics = registry.getMetricsAsArray() as unknown as readonly (Pick<Gauge<string>, 'get' | 'remove'> & {
     name: string;
   })[];
   for (const metric of metrics) {
     const { values } = await metric.get();
     for (const { labels } of values) {
-      // prom-client adds the bound of a bucket to the labels of the bucket.
+      // prom-client adds the bound of a bucket to its labels.
       const { le: _bound, quantile: _quantile, ...own } = labels as Readonly<Record<string, string | number>>;
       if (isGone(own, metric.name)) metric.remove(own);
     }

@@ -3,20 +3,20 @@ import type { NativePart } from '../domain/durations/native-histogram.ts';
 const metricTypes = ['gauge', 'counter', 'info', 'summary', 'histogram'] as const;
 export type MetricType = (typeof metricTypes)[number];
 
-/** How rows with equal labels are merged: as their sum, the later row, or the smallest value. */
+/** How to merge rows with equal labels: sum, later row, or smallest value. */
 const mergeRules = ['sum', 'newest', 'earliest'] as const;
 export type MergeRule = (typeof mergeRules)[number];
 
-/** A metric family as data. Its name is written in full, so that a search finds it. */
+/** A metric family as data. The name is complete, so that a search finds it. */
 export type Family = {
   readonly name: string;
   readonly help: string;
   readonly type: MetricType;
   readonly labels: readonly string[];
   readonly merge: MergeRule;
-  /** The label with the states of a state set. It cannot be dropped. */
+  /** The label with the states of a state set, which cannot be dropped. */
   readonly stateLabel?: string;
-  /** The family from which a histogram takes its buckets, because both have the same counts. */
+  /** The family whose buckets a histogram has, because both histograms have the same counts. */
   readonly bucketsFrom?: string;
 };
 
@@ -27,16 +27,16 @@ export type Row = {
   readonly family: Family;
   readonly labels: readonly string[];
   readonly value: number;
-  /** Only for histograms and summaries: the suffix of the name, and the label that only some of their samples have. */
+  /** For histograms and summaries: the suffix of the name, and the label that only their samples have. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
   readonly extra?: readonly [name: 'le' | 'quantile', value: number];
-  /** Labels that are configured for the row, after the labels of the family. */
+  /** Configured labels of this row, after the labels of the family. */
   readonly added?: readonly LabelPair[];
   /** The exemplar, which only some formats can contain. */
   readonly exemplar?: Exemplar;
-  /** When the series started. Only formats with start times contain it. */
+  /** The start of the series. Only formats with start times contain it. */
   readonly startSeconds?: number | undefined;
-  /** The native histogram, in the row of the count only. */
+  /** The native histogram, only in the row of the count. */
   readonly native?: NativePart | undefined;
 };
 
@@ -59,12 +59,12 @@ type InfoFamily<Label extends string> = Family & {
 };
 
 type SummaryFamily<Label extends string> = Family & {
-  /** Returns the rows of one summary. Unknown parts have no row. */
+  /** Returns the rows of one summary, without unknown parts. */
   readonly rows: (summary: Summary, labels: LabelValues<Label>) => Row[];
 };
 
 type HistogramFamily<Label extends string> = Family & {
-  /** Returns the rows of one histogram. Counts are not cumulative. The last count is for values above all bounds. */
+  /** Returns the rows of one histogram. Counts are per bucket; the last count is for values above all bounds. */
   readonly rows: (histogram: Histogram, labels: LabelValues<Label>) => Row[];
 };
 
@@ -73,7 +73,7 @@ type Histogram = {
   readonly counts: readonly number[];
   readonly sum: number;
   readonly count: number;
-  /** The exemplars, in the order of the counts. */
+  /** The exemplars, in the same order as the counts. */
   readonly exemplars?: readonly (Exemplar | undefined)[];
   readonly startSeconds?: number | undefined;
   readonly native?: NativePart | undefined;
@@ -91,9 +91,9 @@ type StateSetFamily<Label extends string = never> = Family & {
 };
 
 export const gauge = defineValues('gauge', 'sum');
-/** A gauge. Of two rows with the same labels, the later one is published. */
+/** A gauge. Of two rows with the same labels, the later row is published. */
 export const newestGauge = defineValues('gauge', 'newest');
-/** A gauge. Of two rows with the same labels, the smaller value is published. */
+/** A gauge. Of two rows with the same labels, the row with the smaller value is published. */
 export const earliestGauge = defineValues('gauge', 'earliest');
 export const counter = defineValues<`${string}_total`>('counter', 'sum');
 
@@ -176,7 +176,7 @@ export function since(startSeconds: number | undefined, rows: Row[]): Row[] {
   return startSeconds === undefined ? rows : rows.map((row) => ({ ...row, startSeconds }));
 }
 
-/** One state is 1, the others are 0. The type is gauge: an OpenMetrics stateset needs a label named like the family. */
+/** One state is 1, the others are 0. A gauge is used, because an OpenMetrics stateset needs a label named like the family. */
 export function stateSet<const Label extends string = never>(
   name: string,
   help: string,

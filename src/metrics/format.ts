@@ -1,4 +1,4 @@
-/** The formats that Prometheus requests. Of equally preferred formats, the first is used. */
+/** The formats that Prometheus requests. Of equally preferred formats, the first format is used. */
 const formats = ['text', 'openmetrics', 'protobuf'] as const;
 export type Format = (typeof formats)[number];
 export type TextFormat = Exclude<Format, 'protobuf'>;
@@ -9,7 +9,7 @@ export const contentTypes: Readonly<Record<Format, string>> = {
   protobuf: 'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited',
 };
 
-/** Returns the format that an `Accept` header prefers. If the header accepts none, or all equally, returns text. */
+/** Returns the preferred format of an `Accept` header; text if the header accepts none, or all equally. */
 export function chooseFormat(accept: string | undefined): Format {
   const ranges = (accept ?? '').split(',').map(toRange);
   let chosen: Format = 'text';
@@ -19,7 +19,7 @@ export function chooseFormat(accept: string | undefined): Format {
 
 type Range = { media: string; version: string | undefined; message: string | undefined; quality: number };
 
-/** Returns how much a header prefers a format. The most specific range counts (RFC 9110, 12.5.1). */
+/** Returns the quality of a format. The most specific range counts (RFC 9110, 12.5.1). */
 function qualityOf(format: Format, ranges: readonly Range[]): number {
   let closest = 0;
   let quality = 0;
@@ -32,9 +32,9 @@ function qualityOf(format: Format, ranges: readonly Range[]): number {
   return quality;
 }
 
-/** Returns how specific a matching range is; 0 if it does not match the format. */
+/** Returns how specifically a range matches a format; 0 if it does not match. */
 function fitOf(format: Format, { media, version, message }: Range): number {
-  // Protobuf is used only if the client names it completely: other clients cannot read it.
+  // Protobuf is used only if the client names it completely, because other clients cannot read it.
   if (format === 'protobuf') return media === 'application/vnd.google.protobuf' && message === families ? 4 : 0;
   const { type, subtype, versions } = spellings[format];
   if (media === '*/*') return 1;
@@ -44,14 +44,14 @@ function fitOf(format: Format, { media, version, message }: Range): number {
   return versions.includes(version) ? 4 : 0;
 }
 
-/** The message, and how it is encoded, in lower case. */
+/** The message and its encoding, in lower case. */
 const families = 'io.prometheus.client.metricfamily delimited';
 
 type Spelling = { type: string; subtype: string; versions: readonly string[] };
 
 const spellings: Readonly<Record<TextFormat, Spelling>> = {
   text: { type: 'text', subtype: 'plain', versions: ['0.0.4'] },
-  // Version 0.0.1 was the draft of 1.0.0, so readers of either version can read the other.
+  // Version 0.0.1 was the draft of 1.0.0, so a reader of one version can read the other.
   openmetrics: { type: 'application', subtype: 'openmetrics-text', versions: ['1.0.0', '0.0.1'] },
 };
 
@@ -66,7 +66,7 @@ function valueOf(name: string, parameters: readonly string[]): string | undefine
   return written?.slice(name.length + 1).replace(/^"(.*)"$/, '$1');
 }
 
-/** Returns the weight of a range. An invalid weight is 0, so that its formats are not used. */
+/** Returns the quality. An invalid weight counts as 0, so that its formats are not used. */
 function toQuality(written: string | undefined): number {
   if (written === undefined) return 1;
   return /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(written) ? Number(written) : 0;

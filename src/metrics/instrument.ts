@@ -11,11 +11,11 @@ import {
 } from 'prom-client';
 import { emptyNative, type NativeHistogram, observeNative } from '../domain/durations/native-histogram.ts';
 
-/** Makes a histogram count in native buckets too. A read returns both counts as of the same moment. */
+/** Makes a histogram also count in native buckets. A read returns both counts of the same moment. */
 function countNatively<Label extends string>(made: Histogram<Label>): Histogram<Label> {
   const natives = new Map<string, NativeHistogram>();
   const get = made.get.bind(made);
-  // The casts are safe: prom-client takes labels and a value, a value alone, or labels to remove.
+  // These casts are safe: prom-client takes labels and a value, a value alone, or labels to remove.
   const observe = made.observe.bind(made) as (...given: readonly unknown[]) => void;
   const remove = made.remove.bind(made) as unknown as (labels: object) => void;
   const find = (key: string): NativeHistogram => natives.get(key) ?? emptyNative;
@@ -47,7 +47,7 @@ function toKey(labels: object): string {
 }
 
 type Starting = {
-  /** True if the instrument has no value until one is set, for example because no traces are made. */
+  /** True if the instrument has no value until the first value is set, for example for traces. */
   startsAbsent?: true;
 };
 
@@ -79,7 +79,7 @@ export function histogram<const Label extends string = never>({
 }: HistogramConfiguration<Label> & Starting) {
   return (registry: Registry): Histogram<Label> => {
     const made = countNatively(new Histogram({ ...about, registers: [registry] }));
-    // The cast is safe: a histogram without labels has a single series without labels.
+    // This cast is safe: a histogram without labels has a single series without labels.
     if (startsAbsent) made.remove({} as LabelValues<Label>);
     return made;
   };
@@ -90,12 +90,12 @@ export function measureProcess(registry: Registry): void {
     register: registry,
     // The default precision of 10 ms needs much CPU.
     eventLoopMonitoringPrecision: 100,
-    // Only a metric that is removed below uses the interval.
+    // The interval of a metric that is removed below.
     eventLoopUtilizationTimeout: maxTimeoutMs,
   });
-  // prom-client names these gauges like counters, which promtool rejects. Other metrics have the values by kind.
+  // Gauges with names of counters, which promtool rejects. Other metrics have the same values by kind.
   for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
-  // promtool rejects names with the type in them. Metrics of the lag have more information.
+  // These metrics are removed because promtool rejects names with the type in them. The lag metrics have more information.
   for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);
   const garbage = registry.getSingleMetric('nodejs_gc_duration_seconds');
   if (garbage instanceof Histogram) countNatively(garbage);

@@ -3,14 +3,14 @@ import type { Family, MetricType, Row } from './family.ts';
 import { createRenderedLine, type RenderedLine } from './rendered-line.ts';
 import { createWire, toTime, type Wire } from './wire.ts';
 
-/** What the rendered lines of a family lack. */
+/** Data of a family that its rendered lines do not contain. */
 export type BesideText = {
-  /** Pairs of a line and a time in seconds: the start of the series in this line, and in the lines after it. */
+  /** Pairs of a line and a time in seconds, at which the series of this and the following lines started. */
   readonly starts: readonly number[];
   readonly natives: readonly (NativePart | undefined)[];
 };
 
-/** Collects what the rendered lines of rows lack. */
+/** Collects the data of rows that their rendered lines do not contain. */
 export function createBesideText() {
   const starts: number[] = [];
   const natives: (NativePart | undefined)[] = [];
@@ -31,7 +31,7 @@ export function createBesideText() {
 /** Messages by the suffix of their family. Summaries without a sum need another name, because the format does not permit them. */
 type Messages = ReadonlyMap<string, Buffer>;
 
-/** Translates the OpenMetrics lines of a family to `Metric` messages. Rows are kept only as lines. */
+/** Translates rendered OpenMetrics lines of a family to `Metric` messages. Rows are kept only as text. */
 export function createTranslation(family: Family, beside: BesideText) {
   const out = new Map<string, Wire>();
   const write = family.type === 'histogram' ? createHistograms(beside) : createValues(family);
@@ -49,7 +49,7 @@ export function createTranslation(family: Family, beside: BesideText) {
   }
 
   return {
-    /** Translates whole lines until about `limit` bytes are read. Returns where the next line begins. */
+    /** Translates whole lines until about `limit` bytes are read. Returns the position of the next line. */
     read: (text: Buffer, from: number, limit: number): number => {
       let at = from;
       const until = Math.min(text.length, from + limit);
@@ -70,7 +70,7 @@ export function createTranslation(family: Family, beside: BesideText) {
   };
 }
 
-/** Writes how a `MetricFamily` message begins, for `length` bytes of `Metric` messages. */
+/** Writes the beginning of a `MetricFamily` message, for this number of bytes of `Metric` messages. */
 export function toFamilyStart({ name, help, type }: Family, suffix: string, length: number): Buffer {
   const head = createWire(256);
   head.text(1, name + suffix);
@@ -89,7 +89,7 @@ function numberOf(type: MetricType, suffix: string): number {
 
 type Write = (line: RenderedLine, startSeconds: number, wire: Wire) => void;
 
-/** Writes values. A metric is field 4 of its family. Its value is field 3 for counters, and field 2 for gauges. */
+/** Writes values. A metric is field 4 of its family; its value is field 3 for counters and field 2 for gauges. */
 function createValues({ type }: Family): Write {
   const metric = createWire();
   const value = createWire();
@@ -104,7 +104,7 @@ function createValues({ type }: Family): Write {
   };
 }
 
-/** Writes histograms. Their lines are consecutive: buckets, sum, count. */
+/** Writes histograms, whose lines are consecutive: buckets, sum, count. */
 function createHistograms({ natives }: BesideText): Write {
   const metric = createWire();
   const histogram = createWire();
@@ -143,7 +143,7 @@ function createHistograms({ natives }: BesideText): Write {
   };
 }
 
-/** Encodes starts. Neighbours usually have the same start, so it is encoded once. */
+/** Encodes starts. Neighbours usually have the same start, which is encoded only once. */
 function createStarts() {
   let last = Number.NaN;
   let time: Buffer = Buffer.alloc(0);
@@ -160,7 +160,7 @@ function writeNative(wire: Wire, { native }: NativePart): void {
   wire.signed(5, schema);
   wire.double(6, zeroThreshold);
   wire.integer(7, zeros);
-  // Spans of neighbouring buckets. The offset of a span counts from the end of the span before.
+  // Spans of neighbouring buckets. Each offset counts from the end of the previous span.
   const span = createWire(16);
   let end = 0;
   for (let at = 0; at < buckets.length; ) {

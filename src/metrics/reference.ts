@@ -15,7 +15,7 @@ export function renderReference(sections: readonly ReferenceSection[]): string {
   return parts.join('\n');
 }
 
-/** Returns the exporter's own instruments as families. prom-client documents the metrics of process and runtime. */
+/** Returns the exporter's own instruments as families, without process and runtime metrics, which prom-client documents. */
 export function toOwnFamilies(registry: Registry): Family[] {
   const own = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('automation_'));
   return own.map((metric) => {
@@ -24,5 +24,5 @@ export function toOwnFamilies(registry: Registry): Family[] {
   });
 }
 
-/** What prom-client's types lack about a registered metric. */
+/** The fields of a registered metric that prom-client's types lack. */
 type RegisteredMetric = Pick<Family, 'name' | 'help' | 'type'> & { labelNames?: readonly string[] };

@@ -11,16 +11,16 @@ export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPa
   return text;
 }
 
-/** Renders the rows of one family: fastest if neighbours share their first labels. */
+/** Renders rows of one family. The renderer is fastest if neighbours share their first labels. */
 export function createRowRenderer(family: Family, baseLabels: readonly LabelPair[] = []): (row: Row) => string {
   const { name, labels: labelNames } = family;
   const base = renderPairs(baseLabels);
-  // A line consists of a few long pieces, which saves time.
+  // Lines have few long pieces, to save time.
   const openings = labelNames.map((label, index) => `${index > 0 ? '",' : base && ','}${label}="`);
   const closing = labelNames.length > 0 ? '"' : '';
   const beforeValue = `${closing}} `;
   const isBare = base === '' && labelNames.length === 0;
-  // Suffix and labels of the previous row, and the text up to each label.
+  // The suffix and labels of the previous row, and the text up to each label.
   let suffixBefore: Row['suffix'];
   const labelsBefore: (string | undefined)[] = [];
   const texts: string[] = [`${name}{${base}`];
@@ -80,7 +80,7 @@ export function renderEnd(format: TextFormat): string {
   return format === 'openmetrics' ? '# EOF\n' : '';
 }
 
-/** Returns the name in the header. In OpenMetrics, counters and infos have no suffix there. */
+/** Returns the name for the header. In OpenMetrics, names of counters and infos have no suffix in these lines. */
 function toOpenMetricsName(name: string, type: Family['type']): string {
   if (type === 'counter') return name.replace(/_total$/, '');
   return type === 'info' ? name.replace(/_info$/, '') : name;
@@ -90,7 +90,7 @@ function renderPairs(pairs: readonly LabelPair[]): string {
   return pairs.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',');
 }
 
-/** Renders the labels that only some rows of a family have. */
+/** Renders labels that only some rows of a family have. */
 function renderRest(added: Row['added'], extra: Row['extra']): string {
   const pairs = renderPairs(added ?? []);
   if (extra === undefined) return pairs;
@@ -106,7 +106,7 @@ function escapeHelp(help: string): string {
   return help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }
 
-/** Renders the bound of a bucket. Both text formats write bounds as OpenMetrics does: `1.0`. */
+/** Renders the bound of a bucket. Both text formats write bounds as in OpenMetrics: `1.0`. */
 function renderBound(value: number): string {
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? `${value}.0` : renderValue(value);
 }

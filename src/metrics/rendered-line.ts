@@ -2,7 +2,7 @@ import { createWire, toTime, type Wire } from './wire.ts';
 
 export type RenderedLine = ReturnType<typeof createRenderedLine>;
 
-/** Reads rendered lines into `labels`, which is empty again when it is taken. */
+/** Reads rendered lines into `labels`. Taking `labels` empties it. */
 export function createRenderedLine() {
   const labels = createWire();
   const pair = createWire(256);
@@ -64,7 +64,7 @@ export function createRenderedLine() {
     bound: () => bound,
     hasExemplar: () => hasExemplar,
     exemplar: () => exemplar,
-    /** Reads the line at a position. Returns the position after it. */
+    /** Reads the line at this position. Returns the next position. */
     read: (source: Buffer, from: number, nameLength: number): number => {
       text = source;
       let at = from + nameLength;
@@ -89,7 +89,7 @@ const suffixes: Readonly<Record<number, string>> = { 4: '_sum', 6: '_count', 7: 
 
 const [quote, comma, newline, equals, backslash, brace] = [0x22, 0x2c, 0x0a, 0x3d, 0x5c, 0x7d];
 
-/** Parses a number. For short whole numbers, which most values are, no text is created. */
+/** Parses a number. Most values are short whole numbers, for which no text is created. */
 function toNumber(text: Buffer, from: number, to: number): number {
   let number = 0;
   if (to - from < 16) {

@@ -4,21 +4,21 @@ import type { TextFormat } from './format.ts';
 import { type BesideText, createBesideText, createTranslation, toFamilyStart } from './protobuf.ts';
 import { addExemplar, createRowRenderer } from './render.ts';
 
-/** The samples of one family in one snapshot. Up to the first exemplar, both text formats share their blocks. */
+/** The samples of one family in one snapshot. The two text formats share their blocks up to the first exemplar. */
 export type Segment = {
   readonly family: Family;
   readonly samples: Readonly<Record<TextFormat, Block>>;
   readonly beside: BesideText;
   /** The samples as protocol buffers, by suffix; absent until requested. */
   messages?: ReadonlyMap<string, Block>;
-  /** Concurrent scrapes wait for one translation. */
+  /** Concurrent scrapes wait for the same translation. */
   translating?: Promise<void>;
 };
 
 /** Resolves when the caller may block the event loop for about a millisecond. */
 type NextTurn = () => Promise<void>;
 
-/** Returns a function that gives each caller a turn of the event loop of its own. */
+/** Returns a function that gives each caller its own turn of the event loop. */
 export function createTurns(nextTurn: NextTurn): NextTurn {
   let last: Promise<void> = Promise.resolve();
   return () => {
@@ -32,11 +32,11 @@ export type ToBlock = (bytes: Buffer) => Promise<Block>;
 type RenderOptions = {
   nextTurn: NextTurn;
   toBlock?: ToBlock | undefined;
-  /** The previous segments. Their unchanged blocks are used again. */
+  /** The previous segments, whose unchanged blocks are reused. */
   earlier?: readonly Segment[] | undefined;
 };
 
-/** Renders one segment per family, in order of appearance. Works in slices, so that rows never block the event loop. */
+/** Renders one segment for each family, in order of appearance, in slices, so that rows never block the event loop. */
 export async function renderSegments(
   rows: readonly Row[],
   baseLabels: readonly LabelPair[],
@@ -88,7 +88,7 @@ export async function renderSegments(
     const openmetrics = entry.openmetrics === undefined ? text : joinBlocks(entry.openmetrics.blocks);
     const { starts, natives } = entry.beside;
     const segment: Segment = { family, samples: { text, openmetrics }, beside: { starts, natives } };
-    // Messages are kept while the text is the same: native parts change only together with the text.
+    // Messages are kept while the text is the same, because native parts change only together with the text.
     if (isSame && earlierOne?.messages !== undefined && starts.join() === earlierOne.beside.starts.join())
       segment.messages = earlierOne.messages;
     segments.push(segment);
@@ -112,7 +112,7 @@ async function translate(segment: Segment, { nextTurn, toBlock = toBlockBesideLo
   for (const text of segment.samples.openmetrics.text) {
     for (let at = 0; at < text.length; ) {
       await nextTurn();
-      // Translating takes several times as long as rendering, so the slices are smaller.
+      // The slices are smaller than for rendering, because translating takes several times as long.
       at = translation.read(text, at, sliceLength / 4);
     }
   }
@@ -135,7 +135,7 @@ export function listBlocks(
     ]);
 }
 
-/** Joins translated segments. Each family becomes one message. */
+/** Joins translated segments. Each family becomes one message with all its segments. */
 export function joinMessages(segments: readonly Segment[]): Block {
   const families = new Map<string, { family: Family; suffix: string; blocks: Block[] }>();
   for (const { family, messages } of segments) {
@@ -157,7 +157,7 @@ type Growing = {
   render: (row: Row) => string;
   text: Stream;
   beside: ReturnType<typeof createBesideText>;
-  /** The lines of OpenMetrics; absent while they equal those of the other text format. */
+  /** The lines of OpenMetrics; absent while they are equal to the lines of the other text format. */
   openmetrics?: Stream;
 };
 
@@ -176,13 +176,13 @@ function streamsOf({ text, openmetrics }: Growing): readonly Stream[] {
   return openmetrics === undefined ? [text] : [text, openmetrics];
 }
 
-/** When so many characters are pending, they are encoded: longer concatenated texts are slower to encode. */
+/** The number of characters at which pending text is encoded. Longer concatenated texts are slower to encode. */
 const pieceLength = 4096;
 
-/** How many characters a slice has. Rendering a slice takes about a millisecond. */
+/** The number of characters in a slice. Rendering a slice takes about a millisecond. */
 const sliceLength = 131_072;
 
-/** How many bytes a block has. Several slices form one block, because passing it to another thread takes 0.2 ms. */
+/** The number of bytes in a block. Several slices form one block, because passing a block to another thread takes 0.2 ms. */
 const blockLength = 8 * sliceLength;
 
 function encode(stream: Stream): void {
@@ -200,14 +200,14 @@ function encode(stream: Stream): void {
 async function deflate(stream: Stream, toBlock: ToBlock): Promise<void> {
   const { bytes, length, blocks } = stream;
   if (length === 0) return;
-  // A copy, because the bytes are overwritten later.
+  // The block is a copy, because the bytes are overwritten later.
   const taken = Buffer.allocUnsafeSlow(length);
   bytes.copy(taken, 0, 0, length);
   stream.length = 0;
   blocks.push(await toBlock(taken));
 }
 
-/** Reports whether a stream is only one given block. Most unchanged families are. */
+/** Reports whether a stream consists of this block only, as for most unchanged families. */
 function holds({ text, length }: Block, stream: Stream): boolean {
   const [bytes] = text;
   if (bytes === undefined || text.length > 1 || stream.blocks.length > 0 || stream.length !== length) return false;

@@ -10,13 +10,13 @@ export function createSelf({ measuresProcess = true, version, nodeVersion }: Bui
   const registry = new Registry();
   if (measuresProcess) measureProcess(registry);
   const made = Object.entries(instruments).map(([name, make]) => [name, make(registry)] as const);
-  // The cast is safe: each entry makes the instrument with its name.
+  // This cast is safe: each entry makes the instrument with its name.
   const self = { registry, ...(Object.fromEntries(made) as Instruments) };
   self.buildInfo.set({ version, node_version: nodeVersion }, 1);
   return self;
 }
 
-// `member` is absent if a server has no members.
+// The label is absent if a server has no members.
 const perServer = ['server', 'member'] as const;
 const perCollector = [...perServer, 'collector'] as const;
 const perEndpoint = [...perServer, 'api_endpoint'] as const;

@@ -14,9 +14,9 @@ import {
 } from './segment.ts';
 
 export type Snapshot = {
-  /** The source of the rows. A new snapshot replaces the previous snapshot of its source. */
+  /** Identifies the source of the rows. A new snapshot replaces the previous snapshot of the same source. */
   readonly source: string;
-  /** The server of the rows. A scrape can select servers. */
+  /** The server of the rows, which a scrape can select. */
   readonly server: string;
   readonly collector: string;
   readonly baseLabels: readonly LabelPair[];
@@ -24,10 +24,10 @@ export type Snapshot = {
   readonly validForMs: number;
 };
 
-/** What a scrape selects; by default, everything. */
+/** The selection of a scrape; everything by default. */
 export type Selection = { readonly servers?: ReadonlySet<string>; readonly collectors?: ReadonlySet<string> };
 
-/** Stores the latest rows of each source. Rows are rendered when published, and replaced as a whole. */
+/** Stores the latest rows of each source. Rows are rendered when they are published, and replaced as a whole. */
 export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBlock?: ToBlock) {
   const { ticks } = clock;
   const latest = new Map<string, Rendered>();
@@ -44,7 +44,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
   }
 
   return {
-    /** Resolves when scrapes can read the rows, or when newer rows replaced them. */
+    /** Resolves when scrapes can read the rows, or when newer rows have replaced them. */
     publish: async ({ source, server, collector, baseLabels, rows, validForMs }: Snapshot) => {
       const own = Symbol(source);
       publishing.set(source, own);
@@ -52,7 +52,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       const earlier = latest.get(source)?.segments;
       const segments = await renderSegments(rows, baseLabels, { nextTurn, toBlock, earlier });
       if (ticks() < translatedUntilTicks) await translateSegments(segments, { nextTurn, toBlock });
-      // The blocks are dropped if a newer snapshot exists, or if the snapshot was withdrawn.
+      // The blocks are dropped if a newer snapshot exists, or this one was withdrawn.
       if (publishing.get(source) !== own) return;
       publishing.delete(source);
       for (const { family } of segments) {
@@ -65,7 +65,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       publishing.delete(source);
       if (latest.delete(source)) everything = undefined;
     },
-    /** Translates to protocol buffers now, and whenever rows are published. */
+    /** Prepares protocol buffers now, and whenever rows are published. */
     translate: async (selection: Selection = {}) => {
       translatedUntilTicks = ticks() + translatedForMs;
       const wanted = [...latest.values()].filter(isOf(selection));
@@ -92,7 +92,7 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
   };
 }
 
-/** After the last request for protocol buffers, how long rows are still translated when published. */
+/** How long rows are also published as protocol buffers after the last request for them. */
 const translatedForMs = 600_000;
 
 export type Snapshots = ReturnType<typeof createSnapshots>;
@@ -101,7 +101,7 @@ type Rendered = Pick<Snapshot, 'server' | 'collector'> & { segments: readonly Se
 
 type Header = Readonly<Record<TextFormat, Block>>;
 
-/** Joined blocks. All scrapes share them until a snapshot is added, removed or expires. */
+/** The joined blocks, which all scrapes share until a snapshot is added, removed or expires. */
 type Shown = { untilTicks: number; blocks: Partial<Record<Format, Block>> };
 
 function isOf({ servers, collectors }: Selection): (snapshot: Rendered) => boolean {

@@ -2,7 +2,7 @@ export type Wire = ReturnType<typeof createWire>;
 
 type Append = (source: Buffer, from: number, until: number) => void;
 
-/** Writes the wire format of protocol buffers. The memory for it grows. */
+/** Writes the wire format of protocol buffers into memory that grows. */
 export function createWire(capacity = 1024) {
   let bytes = Buffer.allocUnsafeSlow(capacity);
   let length = 0;
@@ -14,7 +14,7 @@ export function createWire(capacity = 1024) {
     bytes = larger;
   }
 
-  /** Writes an integer that is not negative. Shifts work only up to 32 bits, so a larger number is divided. */
+  /** Writes an integer that is not negative. Beyond 32 bits, the number is divided, because shifts do not work. */
   function varint(value: number): void {
     reserve(10);
     let rest = value;
@@ -27,7 +27,7 @@ export function createWire(capacity = 1024) {
 
   function append(source: Buffer, from: number, to: number): void {
     reserve(to - from);
-    // For a few bytes, a loop is faster than a call.
+    // For few bytes, a loop is faster than a call.
     if (to - from > 64) source.copy(bytes, length, from, to);
     else for (let at = from; at < to; at++) bytes[length + at - from] = source[at] ?? 0;
     length += to - from;
@@ -40,7 +40,7 @@ export function createWire(capacity = 1024) {
     clear: () => {
       length = 0;
     },
-    /** Returns a copy of the bytes, and begins again with none. */
+    /** Returns a copy of the bytes, and starts again with none. */
     take: () => {
       const taken = Buffer.allocUnsafeSlow(length);
       bytes.copy(taken, 0, 0, length);

@@ -5,11 +5,11 @@ import { FencedError, type FenceReason, UnansweredError } from '../state/shared-
 import type { QuarantinedTrace, Spool, SpooledTrace, SpoolSize } from '../state/spool.ts';
 import { type State, toOwner } from '../state/state.ts';
 
-/** The states of all owned units, as one state. A call goes to the unit that it names. */
+/** The states of all owned units as one state. Each call goes to the unit that it names. */
 export type OwnedStates = {
   readonly state: State;
   readonly put: (unit: string, state: State) => void;
-  /** Removes a unit. From then on, its writes fail. */
+  /** Removes a unit. Its writes fail from then on. */
   readonly remove: (unit: string) => void;
 };
 
@@ -45,7 +45,7 @@ export function createOwnedStates(): OwnedStates {
 
 type UnitSpool = { unit: string; spool: Spool };
 
-/** Joins the queues of all owned units. Traces of a lost unit stay for its new owner, which may send them again. */
+/** Joins the queues of all owned units. The traces of a lost unit stay for the new owner, which may send them again. */
 function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   const unitOf = new Map<string, string>();
   let turn = 0;
@@ -126,13 +126,13 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   };
 }
 
-/** Computes the sum of the queues once for all concurrent callers: each sum queries every unit in the database. */
+/** Computes the sum of the queues once for all concurrent callers, because each sum queries every unit in the database. */
 function createSum(spools: () => readonly UnitSpool[]): () => Promise<SpoolSize> {
   const join = createJoin<SpoolSize>();
   return () => join(async () => sumSizes(await Promise.all(spools().map(({ spool }) => spool.size()))));
 }
 
-/** Returns items in a rotating order, so that a long queue does not block others. */
+/** Returns the items in a rotating order, so that a long queue does not block others. */
 function rotate<Item>(items: readonly Item[], by: number): Item[] {
   const start = items.length === 0 ? 0 : by % items.length;
   return [...items.slice(start), ...items.slice(0, start)];
@@ -168,8 +168,8 @@ function sumOf<Item>(items: readonly Item[], pick: (item: Item) => number): numb
 }
 
 /**
- * Marks a unit whose last commits the database has lost, before its state is read: perhaps only a later owner reads the
- * marks. The records of pushes are removed. They lack the last pushes, so their increases would be pushed again.
+ * Marks a unit whose last commits the database has lost, before its state is read, because perhaps only a later owner reads the
+ * marks. Removes the records of pushes too: they lack the last pushes, whose increases would be pushed again.
  */
 export function markBehind(state: State, unit: string, nowMs: number): State {
   const keys: readonly RestoredMark['key'][] = ['executions', 'changes'];
@@ -179,7 +179,7 @@ export function markBehind(state: State, unit: string, nowMs: number): State {
     await state.remember({ server: unit, collector: sentSumsOwner }, { firstMs: nowMs, sums: '[]' });
   }
   let marked: Promise<void> | undefined;
-  // After an error, the next read tries again: without marks, the state would count as complete.
+  // After an error, each read tries again: without marks, the state would count as complete.
   function ensureMarked(): Promise<void> {
     marked ??= mark().catch((error: unknown) => {
       marked = undefined;
@@ -200,7 +200,7 @@ type WriteObserver = {
   readonly fault: (reason: FenceReason | 'unanswered') => void;
 };
 
-/** Reports for each write whether it was committed, fenced or not answered. */
+/** Reports for each write of a state whether it was committed, fenced or not answered. */
 export function observeWrites(state: State, observe: WriteObserver, ticks: () => number): State {
   async function write<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     const startedTicks = ticks();

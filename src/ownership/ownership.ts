@@ -16,7 +16,7 @@ export type LossReason = FenceReason | 'unrenewed' | 'unanswered' | 'reloaded' |
 export type Gained = {
   readonly unit: string;
   readonly lease: Lease;
-  /** How many known commits the database has lost. */
+  /** The number of known commits that the database has lost. */
   readonly lostCommits: number;
 };
 
@@ -25,7 +25,7 @@ type OwnershipOptions = {
   readonly leases: Leases;
   readonly clock: Pick<Clock, 'ticks' | 'after' | 'random'>;
   readonly begin: (gained: Gained) => void;
-  /** Hides a unit at once. Resolves when all its work has ended. */
+  /** Hides a unit at once. Resolves when all work of the unit has ended. */
   readonly end: (unit: string, reason: LossReason) => Promise<void>;
   readonly observe: OwnershipObserver;
 };
@@ -35,33 +35,33 @@ export type OwnershipObserver = ReachObserver & {
   readonly listed: (leases: readonly Lease[]) => void;
   readonly gained: (gained: Gained) => void;
   readonly lost: (unit: string, reason: LossReason) => void;
-  /** Called if a unit cannot be acquired or ended: a copy is incomplete, or its work cannot start or end. */
+  /** Called if a unit cannot be acquired or ended, because a copy of it is incomplete, or its work cannot start or end. */
   readonly heldBack: (unit: string, error: unknown) => void;
 };
 
 export type Ownership = {
   readonly start: () => void;
-  /** Ends all units, and releases their leases, so that other replicas need not wait until the leases expire. */
+  /** Ends all units and releases their leases, so that other replicas need not wait for the leases to expire. */
   readonly stop: () => Promise<void>;
-  /** Ends all units, changes the configuration, and starts the units again. Removed units are released. */
+  /** Ends all units, changes the configuration, and starts the units again. Units that were removed are released. */
   readonly reload: (units: readonly string[], change: () => Promise<void>) => Promise<void>;
-  /** Call if a write was fenced or unanswered. */
+  /** Call if a write was fenced, or got no response. */
   readonly noteFault: (unit: string, epoch: number, reason: LossReason) => void;
-  /** Call after each committed write. If the database loses it, the loss is detected. */
+  /** Call after each committed write, to detect its loss later. */
   readonly noteCommit: (unit: string) => void;
-  /** Ends units whose lease may have expired: timers may be late. Also reports a slow database. */
+  /** Ends units whose lease may have expired, because timers may be late. Also reports a slow database. */
   readonly check: () => void;
-  /** Returns the units that this replica watches, with their epochs. */
+  /** Returns the epochs of the units that this replica watches. */
   readonly owned: () => ReadonlyMap<string, number>;
-  /** Returns the leases of the last read, and when they were read, in ticks. */
+  /** Returns the leases that were read last, and the time in ticks. */
   readonly leases: () => { readonly leases: readonly Lease[]; readonly readTicks: number } | undefined;
 };
 
-/** Acquires free units, and starts them. Ends each unit with its lease. */
+/** Acquires and starts free units, and ends them with their leases. */
 export function createOwnership(options: OwnershipOptions): Ownership {
   const { leases, clock, observe } = options;
   let isOver = false;
-  // During the stop, requests in progress fail, so nothing is reported.
+  // Nothing is reported during the stop, because requests in progress fail.
   const reached: ReachObserver['reached'] = (...told) => (isOver ? undefined : observe.reached(...told));
   const { reach, check: checkReach } = createReach({ reached }, clock);
   const tenures = createTenures({ leases, clock, reach, onEnd: (unit, reason) => lose(unit, reason) });
@@ -87,7 +87,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     await acquire(unit);
   }
 
-  /** Ends a unit. Only when all its work has ended, the unit can be acquired again. */
+  /** Ends a unit. The unit is acquired again only after all its work has ended. */
   function lose(unit: string, reason: LossReason, only?: number, waitMs = 0): void {
     const epoch = tenures.end(unit, only);
     if (epoch === undefined) return;
@@ -139,12 +139,12 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   };
 }
 
-/** Changes the configuration. If the replica is stopped meanwhile, ended units are released. */
+/** Makes a change of the configuration. After a stop meanwhile, ended units are released. */
 function createChangeover(release: (unit: string, epoch: number) => Promise<unknown>) {
   let isStopped = false;
   let ended: ReadonlyMap<string, number> = new Map();
   return {
-    /** Ends all units, and makes the change. Returns true if nothing may start afterwards. */
+    /** Ends all units and makes the change. Returns true if nothing may start afterwards. */
     make: async (epochs: ReadonlyMap<string, number>, end: () => Promise<void>, change: () => Promise<void>) => {
       ended = epochs;
       await end();
@@ -161,7 +161,7 @@ function createChangeover(release: (unit: string, epoch: number) => Promise<unkn
   };
 }
 
-/** Starts and ends units. For each unit, one start or end runs at a time. */
+/** Runs starts and ends of units, one at a time for each unit. */
 function createChanges(onFault: (unit: string, error: unknown) => void) {
   const last = new Map<string, Promise<void>>();
   return {
@@ -183,7 +183,7 @@ function createChanges(onFault: (unit: string, error: unknown) => void) {
 
 type Listing = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe'> & Pick<Acquiring, 'reach' | 'tenures' | 'known'>;
 
-/** Reads the leases until aborted. Reports them, and own leases that are gone or lack commits. */
+/** Reads the leases until aborted. Reports the leases, and own leases that are gone or lack commits. */
 function createList(
   { leases, clock, observe, reach, tenures, known }: Listing,
   report: (found: readonly Lease[], lacking: { gone: ReturnType<typeof listGone>; behind: readonly Lease[] }) => void,
@@ -221,11 +221,11 @@ type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'
 type Now = {
   units: () => readonly string[];
   running: () => AbortController;
-  /** Ends a unit and releases its lease. After `waitMs`, the unit can be acquired again. */
+  /** Ends a unit and releases its lease. The unit can be acquired again after this time. */
   lose: (unit: string, reason: 'left', only: undefined, waitMs: number) => void;
 };
 
-/** Acquires and starts a unit whose lease is free. One at a time is acquired, so that renewals are never delayed. */
+/** Acquires a unit and starts it, if its lease is free. Acquires one at a time, so that renewals are never delayed. */
 function createAcquire(
   { leases, clock, observe, begin, reach, tenures, known }: Acquiring,
   { units, running, lose }: Now,
@@ -264,7 +264,7 @@ function createAcquire(
   return (unit: string): Promise<void> => oneAtATime(() => acquire(unit));
 }
 
-/** The name of this replica, and the highest epoch and commit count that it knows of each unit. */
+/** The name of this replica, and the highest known epoch and commit count of each unit. */
 function createKnown() {
   const commits = new Map<string, number>();
   const epochs = new Map<string, number>();
@@ -280,7 +280,7 @@ function createKnown() {
       commits.set(lease.unit, Math.max(lease.commits, commits.get(lease.unit) ?? 0));
     },
     add: (unit: string): void => void commits.set(unit, (commits.get(unit) ?? 0) + 1),
-    /** Takes over the commit count of the database. Returns the number of lost commits. */
+    /** Starts with the database's number of commits. Returns the number of lost commits. */
     take: (lease: Lease): number => {
       const lost = countLost(lease, commits.get(lease.unit));
       commits.set(lease.unit, lease.commits);

@@ -5,15 +5,15 @@ import { leaseMs, renewEveryMs, type Tenure, toActingMs } from './tenure.ts';
 export type TenuresOptions = {
   readonly leases: Pick<Leases, 'renew'>;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** Calls the database. Returns its response; undefined without a response. */
+  /** Calls the database and returns its response; undefined without a response. */
   readonly reach: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
-  /** Called when a lease ends without being released. */
+  /** Called when a lease ends without a release. */
   readonly onEnd: (unit: string, reason: 'taken' | 'unrenewed') => void;
 };
 
 type Held = Tenure & { cancels: Cancel[] };
 
-/** Renews the leases of this replica. If that fails, ends them in time. */
+/** Renews the leases of this replica. If renewing fails, ends the leases in time. */
 export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
   const held = new Map<string, Held>();
 
@@ -43,14 +43,14 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
     else onEnd(unit, 'taken');
   }
 
-  /** Ends leases that may have expired: after a suspension of the process, timers are late. */
+  /** Ends leases that may have expired, because timers are late after the process was suspended. */
   function check(): void {
     for (const [unit, tenure] of held) if (toActingMs(tenure, clock.ticks()) <= 0) onEnd(unit, 'unrenewed');
   }
 
   return {
     begin: (unit: string, { epoch }: Lease, sentTicks: number) => hold(unit, { epoch, acknowledgedTicks: sentTicks }),
-    /** Ends a lease if it has the given epoch. Returns the epoch that the lease had. */
+    /** Ends a lease, if it has the given epoch. Returns the epoch of the lease; undefined without a lease. */
     end: (unit: string, only?: number) => {
       const epoch = held.get(unit)?.epoch;
       if (epoch === undefined || (only !== undefined && only !== epoch)) return undefined;
@@ -66,7 +66,7 @@ export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions) {
 export type Tenures = ReturnType<typeof createTenures>;
 
 export type ReachObserver = {
-  /** Called after each request to the database. `isReached` is true if the database responded. */
+  /** Called after each request to the database with whether it responded. */
   readonly reached: (isReached: boolean, error?: unknown) => void;
 };
 

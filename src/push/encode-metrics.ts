@@ -57,12 +57,12 @@ function toMetrics(
   );
   add({ dataPointType: exponentialType }, natives);
   add({ dataPointType: histogramType }, classics);
-  // The cast is safe: each type has its kind of points. The package does not export its enumerations.
+  // This cast is safe: each type has its kind of points. The package does not export its enumerations.
   return metrics as Metric[];
 }
 
 function toDataPoint<Value>({ startSeconds = 0, sinceMs = 0, labels }: Point, value: Value, nowMs: number) {
-  // The start must not be after the end. Clocks differ, and may be set back.
+  // The start must not be after the end, although clocks differ and may be set back.
   const startTime = toHighResolution(Math.min(nowMs, Math.max(startSeconds * 1000, sinceMs)));
   return { startTime, endTime: toHighResolution(nowMs), attributes: labels, value };
 }
@@ -71,7 +71,7 @@ function toClassic({ count, sum, bounds, counts }: PointHistogram) {
   return { count, sum, buckets: { boundaries: bounds, counts } };
 }
 
-/** Converts buckets. A native bucket ends at the power of its index; an OTLP bucket begins there. */
+/** Converts buckets. Here, a bucket ends at the power of its index; in OTLP it begins there. */
 function toExponential({ count, sum }: PointHistogram, { schema, zeros, buckets }: PointNative) {
   const first = buckets[0] ?? 1;
   const bucketCounts: number[] = [];

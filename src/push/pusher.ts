@@ -13,7 +13,7 @@ import { createSentSums } from './sent-sums.ts';
 export const pushResults = ['delivered', 'partial', 'refused', 'failed'] as const;
 export type PushResult = (typeof pushResults)[number];
 
-/** Why points are lost. With delta, they are lost with their request; otherwise, their values are sent again. */
+/** The reasons why points are lost. With delta, points are lost with their request; otherwise they are sent again. */
 export const lostReasons = ['partial_success', 'refused', 'unanswered'] as const;
 export type LostReason = (typeof lostReasons)[number];
 
@@ -23,7 +23,7 @@ export type PusherOptions = {
   /** Returns a scrape as protocol buffers. */
   readonly scrape: () => Promise<readonly Buffer[]>;
   readonly post: Post;
-  /** Stores what was sent last, for each server. Used only for delta. */
+  /** Stores the state that was sent last, for each server. Used only for delta. */
   readonly memories: Memories;
   /** Returns the names of the labels that the configuration adds to series. Used only for delta. */
   readonly labelNames: () => Iterable<string>;
@@ -45,7 +45,7 @@ export type Pusher = {
   readonly push: () => Promise<void>;
 };
 
-/** Sends all metrics to an OTLP endpoint at the configured interval. What cannot be sent is not queued. */
+/** Sends all metrics to an OTLP endpoint at the configured interval. Points that cannot be sent are not queued. */
 export function createPusher(options: PusherOptions): Pusher {
   const { settings, post, clock } = options;
   const scrape = createScrape(options);
@@ -75,7 +75,7 @@ export function createPusher(options: PusherOptions): Pusher {
     const outcome = createOutcome();
     askedMs = 0;
     if (sums === undefined) {
-      // After an error, no more requests are sent: they would fail too.
+      // No more requests are sent after an error, because they would fail in the same way.
       for await (const batch of toBatches(families, pause))
         if (stopping.signal.aborted || outcome.add(await send(encode(batch, nowMs, options))).result === 'failed')
           break;
@@ -85,7 +85,7 @@ export function createPusher(options: PusherOptions): Pusher {
       try {
         for await (const batch of toBatches(families, pause, (family, point) => sums.take(family, point, nowMs)))
           requests.push({ ...encode(batch, nowMs, options), undo: sums.endBatch() });
-        // Sums are stored before they are sent, so that nothing is sent twice after a crash.
+        // Sums are stored before sending, so that nothing is sent twice after a crash.
         await sums.store(nowMs);
         left = await sendAll(requests, async (request) => outcome.add(await send(request)), stopping.signal);
       } finally {
@@ -102,7 +102,7 @@ export function createPusher(options: PusherOptions): Pusher {
       note({ result: 'failed', reason: error instanceof Error ? error.message : String(error), rejected: 0 });
     });
     await underWay;
-    // The idle connection is closed: a gateway might close it during the next push.
+    // The idle connection is closed, because a gateway might close it during the next push.
     post.close();
   }
 
@@ -128,7 +128,7 @@ export function createPusher(options: PusherOptions): Pusher {
 }
 
 function createScrape({ scrape, labelNames }: Pick<PusherOptions, 'scrape' | 'labelNames'>) {
-  /** Names of earlier configurations stay, because a series keeps its labels until its next poll. */
+  /** The names include names of earlier configurations, because a series keeps its labels until its next poll. */
   const configured = new Set<string>();
   return async (): Promise<Iterable<ScrapedFamily>> => {
     const bytes = Buffer.concat(await scrape());
@@ -137,7 +137,7 @@ function createScrape({ scrape, labelNames }: Pick<PusherOptions, 'scrape' | 'la
   };
 }
 
-/** Reports how pushes end. Only changes from the previous push are logged. */
+/** Reports how pushes end. Logs only differences from the previous push. */
 function createNotes({ log, observe }: Pick<PusherOptions, 'log' | 'observe'>) {
   let isFailing = false;
   return ({ result, reason, rejected }: Pick<Sending, 'result' | 'reason' | 'rejected'>): void => {
@@ -189,10 +189,10 @@ async function sendOnce(
     }
     if (verdict.kind === 'wait') {
       const { reason, askedMs = 0 } = verdict;
-      // With status 504, a gateway gave up waiting. The endpoint may have accepted the points.
+      // HTTP 504 means that a gateway gave up waiting. The endpoint may have accepted the points.
       return { ...none, result: 'failed', reason, askedMs, isOver: answer.status === 504 };
     }
-    // With any status but 400 and 5xx, no metric was accepted.
+    // With other statuses than 400 and 5xx, no metric was accepted.
     const isOver = verdict.status === 400 || verdict.status >= 500;
     return { ...none, result: 'refused', reason: verdict.reason, isOver };
   } catch (error) {
@@ -214,7 +214,7 @@ function createOutcome() {
   };
 }
 
-/** How a request ended, and whether its points count as sent: points that may have arrived are not sent again. */
+/** How a request ended, and whether its points count as sent. Points that may have arrived are not sent again. */
 type Sending = {
   readonly result: PushResult;
   readonly reason: string;
@@ -225,7 +225,7 @@ type Sending = {
 
 const none = { rejected: 0, isOver: false, askedMs: 0 };
 
-/** Splits a scrape into requests. The event loop is never blocked for long. */
+/** Splits a scrape into requests, without blocking the event loop for long. */
 async function* toBatches(
   families: Iterable<ScrapedFamily>,
   pause: Pause,
@@ -258,7 +258,7 @@ async function* toBatches(
 
 type Take = (family: ScrapedFamily, point: Point) => Promise<Point | undefined>;
 
-/** Encoding so many points takes a few milliseconds. Proxies usually accept their body, less than a mebibyte. */
+/** Encoding 500 points takes a few milliseconds. The body is smaller than a mebibyte, which proxies usually accept. */
 const maxPoints = 500;
 const pointsPerPiece = 100;
 const stopLimitMs = 2000;

@@ -7,17 +7,17 @@ export type ScrapedFamily = {
 };
 
 export type Point = {
-  /** The encoded labels without configured labels. They identify a series of a family even after a reload. */
+  /** The encoded labels without configured labels. They identify the series of a family, even after a reload. */
   readonly key: Buffer;
-  /** All labels. In states of earlier releases, they are the key. */
+  /** All labels. States of earlier releases have these labels as the key. */
   readonly fullKey: Buffer;
   readonly labels: Readonly<Record<string, string>>;
-  /** The start of a counter, if known. */
+  /** The start of the series, if it is a counter and the start is known. */
   readonly startSeconds: number | undefined;
   /** The value of a counter or gauge. */
   readonly value: number;
   readonly histogram?: PointHistogram | undefined;
-  /** When the increase begins, for delta. */
+  /** The time from which the increase counts, for delta. */
   readonly sinceMs?: number;
 };
 
@@ -25,7 +25,7 @@ export type PointHistogram = {
   readonly count: number;
   readonly sum: number;
   readonly bounds: readonly number[];
-  /** The count of each bucket, not cumulative. The last bucket has no bound. */
+  /** The count of each bucket (not cumulative); the last bucket has no bound. */
   readonly counts: readonly number[];
   readonly native?: PointNative | undefined;
 };
@@ -33,11 +33,11 @@ export type PointHistogram = {
 export type PointNative = {
   readonly schema: number;
   readonly zeros: number;
-  /** Indexes and counts in turn, in ascending order. */
+  /** Pairs of index and count in one list, in ascending order. */
   readonly buckets: readonly number[];
 };
 
-/** Reads the `MetricFamily` messages of `metrics/protobuf.ts`. `configured` has the names of configured labels. */
+/** Reads the `MetricFamily` messages of `metrics/protobuf.ts`. `configured` are the names of configured labels. */
 export function* readFamilies(bytes: Buffer, configured: ReadonlySet<string>): Generator<ScrapedFamily> {
   for (let at = 0; at < bytes.length; ) {
     const { value: length, end } = readVarint(bytes, at);
@@ -53,7 +53,7 @@ function readFamily(bytes: Buffer, configured: ReadonlySet<string>): ScrapedFami
     else if (field === 2) help = content.toString('utf8');
     else if (field === 4) break;
   }
-  // Parts of summaries are no counters here: a translation would add the suffix `_total` to their names.
+  // Parts of summaries are not sent as counters, because a translation would add the suffix `_total` to their names.
   return { name, help, isCounter: name.endsWith('_total'), points: readPoints(bytes, configured) };
 }
 

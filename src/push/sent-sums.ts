@@ -11,11 +11,11 @@ type Stored = {
 };
 
 type Unit = {
-  /** A series that began earlier is old: only its later increases are sent. */
+  /** The time before which a series counts as old, so that only its later increases are sent. */
   firstMs: number;
-  /** The sums, in the order of the last scrape that contained each series, oldest first. */
+  /** The sums, sorted by the last scrape that contained the series, oldest first. */
   readonly sums: Map<string, Kept>;
-  /** When series of the unit were last pushed, and how many. */
+  /** When series of this unit were last pushed, and their number. */
   usedMs: number;
   used: number;
   /** The largest number of series so far. */
@@ -26,13 +26,13 @@ type Unit = {
   epoch: number | undefined;
 };
 
-/** The next point begins where the last one ended: after a gap, a receiver would start its sum again. */
+/** The next point begins where this point ended, because a receiver restarts its sum after a gap. */
 type Kept = { readonly sent: Sent; readonly atMs: number };
 
 /**
- * Computes increases. Of a series that is older than the first push, only later increases are sent: its whole value
- * would look like a sudden increase. Sums are stored with their server, so they move with it to another replica. The
- * exporter's own counters restart with each process.
+ * Computes increases. For a series that is older than the first push, only later increases are sent, because its whole value
+ * would look like a sudden increase. Sums are stored with their server, and so move with it to another replica. The exporter's
+ * own counters restart with each process.
  */
 export function createSentSums({ memories, epochOf, droppedLabels }: Stored, startedMs: number, pause: Pause) {
   const { recall, remember } = memories;
@@ -46,7 +46,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
     return unit;
   }
 
-  /** Starts again after a change: the sums of other series may have been sent under other labels. */
+  /** Starts again after a change, because the sums of other series may have been sent before under other labels. */
   function begin(unit: Unit, nowMs: number): void {
     const dropped = droppedLabels();
     if ((unit.droppedLabels ?? dropped) !== dropped) unit.firstMs = Math.max(unit.firstMs, nowMs);
@@ -56,7 +56,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
   }
 
   return {
-    /** Returns the increase since the point was last sent, if any. Later calls count it as sent. */
+    /** Returns the increase since the point was last sent, if there is one. Later calls count the increase as sent. */
     take: async (family: ScrapedFamily, point: Point, nowMs: number): Promise<Point | undefined> => {
       const server = family.name.startsWith(own) ? '' : (point.labels['server'] ?? '');
       const known = units.get(server);
@@ -73,7 +73,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
         unit.sums.delete(key);
         unit.sums.set(key, before);
       }
-      // The exporter's own counters began at 0, with the process.
+      // The exporter's own counters began at 0 with the process.
       const isOlder = server !== '' && (point.startSeconds ?? 0) < Math.floor(unit.firstMs / 1000);
       const delta = before === undefined && isOlder ? undefined : toDelta(point, before?.sent);
       const isNothing = delta === undefined || isEmpty(delta);
@@ -86,7 +86,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
       });
       return { ...delta, sinceMs: before?.atMs ?? 0 };
     },
-    /** Returns a function that undoes the calls of `take` since the last `endBatch`. */
+    /** Returns a function that undoes the calls of `take` since the previous call of `endBatch`. */
     endBatch: (): (() => void) => {
       const ofBatch = undo;
       undo = [];
@@ -98,11 +98,11 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
     store: async (nowMs: number): Promise<void> => {
       for (const [server, unit] of units) {
         if (unit.usedMs !== nowMs) {
-          // Units of servers that left the configuration, or belong to another replica, are removed.
+          // Units of servers that are no longer configured or belong to another replica are removed.
           units.delete(server);
           continue;
         }
-        // The exporter's own counters stay: their totals must not be sent again.
+        // The exporter's own counters stay, so that their totals are not sent again.
         if (server === '') continue;
         dropOldest(unit);
         const sums = await toText(unit.sums, pause);
@@ -115,7 +115,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
 }
 
 function toUnit({ firstMs, sums = '[]', droppedLabels }: Readonly<Record<string, unknown>>, startedMs: number): Unit {
-  // The cast is safe: the code below writes this text.
+  // This cast is safe: the code below writes this text.
   const entries = JSON.parse(String(sums)) as [string, Sent, number][];
   return {
     firstMs: Number(firstMs ?? startedMs),
@@ -130,8 +130,8 @@ function toUnit({ firstMs, sums = '[]', droppedLabels }: Readonly<Record<string,
 }
 
 /**
- * Removes the oldest ended series if there are more than the largest number of present series. The others stay, because
- * they may return after an outage.
+ * Removes the oldest ended series, if their number exceeds the largest number of present series. Other ended series
+ * stay, because they may return after an outage.
  */
 function dropOldest(unit: Unit): void {
   unit.most = Math.max(unit.most, unit.used);
@@ -157,11 +157,11 @@ async function toText(sums: ReadonlyMap<string, Kept>, pause: Pause): Promise<st
 const entriesPerPiece = 500;
 const own = 'automation_exporter_';
 
-/** The last sent state of a series: its start, and its sum or its histogram. */
+/** The last sent state of a series: its start, and its sum or the parts of its histogram. */
 type Sent = readonly [startSeconds: number, value: number, histogram?: SentHistogram];
 type SentHistogram = Pick<PointHistogram, 'sum' | 'counts' | 'native'>;
 
-/** Returns a hash instead of the key, to save memory. */
+/** Returns a hash, to save memory. */
 function toSeriesKey({ name }: Pick<ScrapedFamily, 'name'>, key: Buffer): string {
   return createHash('sha1').update(`${name}\n`).update(key).digest('base64url').slice(0, 16);
 }
@@ -172,7 +172,7 @@ function toSent({ startSeconds = 0, value, histogram }: Point): Sent {
   return [startSeconds, count, { sum, counts, native }];
 }
 
-/** Returns the increase since a series was last sent. If it restarted, or its value fell, returns its whole value. */
+/** Returns the increase since a series was last sent; its whole value if it restarted or has a smaller value. */
 function toDelta(point: Point, sent: Sent | undefined): Point {
   const [startSeconds, value, before] = sent ?? [0, 0];
   const { histogram } = point;
@@ -187,7 +187,7 @@ function toDelta(point: Point, sent: Sent | undefined): Point {
       ...histogram,
       count: now - value,
       sum: histogram.sum - before.sum,
-      // If the bounds changed, the increase of each bucket is unknown.
+      // If the bounds have changed, the increase of each bucket is unknown.
       counts: isSame
         ? histogram.counts.map((count, at) => Math.max(0, count - (before.counts[at] ?? 0)))
         : [...histogram.bounds.map(() => 0), now - value],
@@ -202,7 +202,7 @@ function subtract(now: PointNative, before: PointNative | undefined): PointNativ
   for (let at = 0; at < now.buckets.length; at += 2) left.set(now.buckets[at] ?? 0, now.buckets[at + 1] ?? 0);
   for (let at = 0; at < before.buckets.length; at += 2) {
     let index = before.buckets[at] ?? 0;
-    // Since the last push, the resolution may have been halved.
+    // The resolution may have been halved since the last push.
     for (let from = before.schema; from > now.schema; from -= 1) index = (index + 1) >> 1;
     left.set(index, (left.get(index) ?? 0) - (before.buckets[at + 1] ?? 0));
   }

@@ -30,7 +30,7 @@ export function createServerReading(options: ServerReadingOptions): Reading {
   return { read, withdraw: publisher.withdraw };
 }
 
-/** By how many timeouts a poll may exceed its interval: it may send several requests to a slow server. */
+/** How many timeouts a poll may last beyond its interval, because it may send several requests to a slow server. */
 const maxTimeouts = 3;
 
 /** Stores the memory of a collector. The memory is read once and written on change. If the disk fails, only the memory is lost. */

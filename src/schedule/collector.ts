@@ -4,11 +4,11 @@ import type { Project } from '../api/endpoints/projects.ts';
 import type { Memory } from '../domain/memory.ts';
 import type { Family, LabelPair, Row } from '../metrics/family.ts';
 
-/** Why a collector has no series, although no error occurred. */
+/** The reasons why a collector has no series although no error occurred. */
 const offReasons = ['config', 'version', 'denied', 'not_found', 'meaningless'] as const;
 export type OffReason = (typeof offReasons)[number];
 
-/** Why a response has no values: a reason, and a sentence about it. */
+/** The reason why a response has no values, and a sentence that explains it. */
 type Off = { readonly reason: OffReason; readonly message: string };
 
 type Families = Readonly<Record<string, Family>>;
@@ -16,19 +16,19 @@ type Families = Readonly<Record<string, Family>>;
 type DividesMinute = 1 | 2 | 3 | 4 | 5 | 6 | 10 | 12 | 15 | 20 | 30;
 type DividesDay = 1 | 2 | 3 | 4 | 6 | 8 | 12;
 
-/** An interval that divides a minute, an hour or a day evenly, because cron cannot repeat other intervals. */
+/** An interval that divides a minute, an hour or a day. Cron cannot repeat other intervals evenly. */
 type EvenInterval = `${DividesMinute}s` | `${DividesMinute}m` | `${DividesDay}h` | '1d';
 
 type CollectorData<Metrics extends Families> = {
-  /** The label `collector` in metrics, and the name in the configuration. */
+  /** The value of `collector` in metrics, and the name in the configuration. */
   name: string;
   help: string;
   /** The default interval, written as in the configuration. */
   every: EvenInterval;
   on: boolean;
-  /** What the collector reads only for projects that the configuration includes. */
+  /** The data that the collector reads only for projects in the configuration. */
   projects?: string;
-  /** The maximum number of series per server, if not the default. */
+  /** The maximum number of series of the collector for a server, if not the default. */
   maxSeries?: number;
   /** The endpoints that the collector may request, and that `check` tries. */
   reads: readonly Endpoint<unknown>[];
@@ -36,15 +36,15 @@ type CollectorData<Metrics extends Families> = {
 };
 
 type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
-  /** True for vital polls: `automation_up` and readiness depend on them. */
+  /** True for vital polls, which decide `automation_up` and readiness. */
   readonly vital?: boolean;
-  /** True if the values belong to one cluster member, so that each member is polled. */
+  /** True if values belong to one cluster member, so that each member is polled. */
   readonly perMember?: boolean;
-  /** Only sends requests. The memory may determine which. */
+  /** Sends requests and does nothing else. The memory may determine which requests are sent. */
   readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
-  /** Returns a reason if the response has no values. The collector then has no series, and is reported as off. */
+  /** Returns a reason if the response has no values. Such a collector has no series and is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
-  /** Returns problems that a person should see although the poll succeeded: ends of sentences. Pure. */
+  /** Returns problems that a person should see although the poll succeeded, as ends of sentences. Pure. */
   readonly complaints?: (answer: Answer, about: { memory: Memory; nowMs: number }) => readonly string[];
   /** Returns the memory for the next poll. Pure. */
   readonly remember?: (answer: Answer, before: Memory, nowMs: number) => Memory;
@@ -54,22 +54,22 @@ type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metri
   readonly map: (answer: Answer, metrics: Metrics, about: { memory: Memory; watch: Watch }) => Row[];
 };
 
-/** A change of the server, for the log. */
+/** A change of the server that is logged. */
 export type News = {
   readonly level: 'info' | 'warn';
   readonly message: string;
-  /** How long the previous state lasted, if known. */
+  /** The duration of the previous state, if known. */
   readonly afterSeconds?: number;
 };
 
 export type ProjectCollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
-  /** Requests all projects at once. Returns responses by project; undefined if the server cannot do this. */
+  /** Requests all projects at once, if the server supports this. Returns responses by project, or undefined. */
   readonly fetchAll?: (api: Api, watch: Watch) => Promise<ReadonlyMap<string, Answer> | undefined>;
-  /** Reports whether a project is read. By default, all watched projects are. */
+  /** Reports whether a project is read; by default, all watched projects are. */
   readonly covers?: (project: string, watch: Watch) => boolean;
-  /** True if the whole server is read too, like a project without a name. */
+  /** True if the whole server is also read, as a project without a name. */
   readonly andServer?: boolean;
-  /** Only sends the requests for one project. */
+  /** Sends the requests for one project and does nothing else. */
   readonly fetch: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<Answer>;
   /** Converts the response about a project to rows. Pure: no I/O, clock or log. */
   readonly map: (answer: Answer, metrics: Metrics, about: { project: string; watch: Watch }) => Row[];
@@ -113,7 +113,7 @@ export type ProjectCollector = CommonParts & {
 
 export type ExecutionsCollector = CommonParts & { readonly kind: 'executions' };
 
-/** The collector of schedules, which the room `expected-runs` reads. It needs counted executions. */
+/** The collector of schedules, which the room `expected-runs` reads. The collector needs the counted executions. */
 export type ExpectedRunsCollector = CommonParts & { readonly kind: 'expected-runs' };
 
 /** The collector of changes, which the room `diagnosis` finds in the responses of all collectors. */
@@ -161,7 +161,7 @@ export function defineProjectCollector<Answer, const Metrics extends Families>(
   };
 }
 
-/** The server's configuration for a collector, and data that all collectors of the server share. */
+/** The configuration of the server for a collector, and data that all its collectors share. */
 export type Watch = {
   readonly projects: {
     /** Returns the watched projects in the list of the server. Concurrent callers share one request. */
@@ -173,9 +173,9 @@ export type Watch = {
     readonly isWanted: (path: string) => boolean;
     /** The maximum number of jobs with their own series. */
     readonly detail: number;
-    /** True if average durations must be requested, because executions have none. */
+    /** True if average durations must be requested, because executions do not report them. */
     readonly asksForAverages?: boolean;
-    /** Averages that no execution has updated for long; absent without executions. */
+    /** Averages that executions have not updated for a long time; absent without executions. */
     readonly averages?: {
       readonly takeDue: (project: string) => readonly string[];
       readonly learn: (job: { project: string; group: string; name: string }, averageMs: number) => Promise<void>;

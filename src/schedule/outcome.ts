@@ -8,9 +8,9 @@ export type Outcome =
   | {
       readonly result: 'success';
       readonly series: number;
-      /** A text about what was skipped. */
+      /** A text about skipped parts. */
       readonly note?: string;
-      /** Problems of the server that the response shows. */
+      /** Problems of the server according to the response. */
       readonly complaints?: readonly string[];
     }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string }
@@ -29,10 +29,10 @@ export function toWord(outcome: Outcome): string {
   return outcome.result === 'off' ? outcome.reason : outcome.kind;
 }
 
-/** What identifies a poll. A member is named if the members of a cluster are watched separately. */
+/** The identity of a poll; with a member if cluster members are watched separately. */
 export type PollKey = { readonly server: string; readonly member?: string; readonly collector: string };
 
-/** Returns a text for a poll. It is the same for the labels of the poll, which may lack the member. */
+/** Returns the same text for a poll and for its labels, which may lack the member. */
 export function toPollText({ server, member, collector }: Readonly<Partial<Record<string, string | number>>>): string {
   return JSON.stringify([server, member, collector]);
 }
@@ -44,7 +44,7 @@ export function toFault(error: Error): Fault {
   return { kind: 'internal', message: String(error) };
 }
 
-/** Returns which projects an error affects: all of them, or one that was deleted, cannot be read, or failed. */
+/** Returns which projects an error affects: all, or one that was deleted, cannot be read, or failed. */
 export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): 'all' | 'gone' | 'denied' | 'failed' {
   if (!(error instanceof ApiError)) return 'failed';
   const { kind, details } = error;
@@ -56,7 +56,7 @@ export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): '
   return verdict === 'version' || verdict === 'not_found' ? 'all' : verdict;
 }
 
-/** Reports whether the server did not respond. After several such errors in a row, the next request will fail too. */
+/** Reports whether the server did not respond. After several of these errors in a row, the next request will fail too. */
 export function isSilence(error: Error): boolean {
   if (!(error instanceof ApiError)) return false;
   const { kind, details } = error;
@@ -68,7 +68,7 @@ const silentKinds: readonly ErrorKind[] = ['network', 'tls', 'timeout', 'busy', 
 
 type Ended = { read: number; denied: readonly Fault[]; failed: readonly Fault[]; projects: number; series: number };
 
-/** Computes the outcome of a complete pass. A failed project is reported, but only its own series are late. */
+/** Computes the outcome of a complete pass. A failed project is reported, although only its own series are late. */
 export function toOutcome({ read, denied, failed, projects, series }: Ended): Outcome {
   const [firstDenied] = denied;
   const [firstFailed] = failed;

@@ -16,7 +16,7 @@ type PollOptions = {
   readonly clock: Clock;
   readonly self: Self;
   readonly vitality: Vitality['ended'];
-  /** Reports whether the server is known to be down, or to refuse credentials. */
+  /** Reports whether the server is known to be down, or to refuse the credentials. */
   readonly isAway?: () => boolean;
   readonly beyondLimit?: () => number;
 };
@@ -29,18 +29,18 @@ export type LastPoll = {
   readonly tookMs: number;
   /** True if the poll spread its requests over its interval. */
   readonly isSpread?: true;
-  /** When the poll last had values. */
+  /** The last time at which the poll had values. */
   readonly succeededAtMs: number | undefined;
-  /** The minimum pause after a poll. A denied poll skips some of its scheduled runs. */
+  /** The minimum pause after the end of a poll. A denied poll skips some of its scheduled times. */
   readonly restsForMs: number;
-  /** How many series were not published, because of the limit of the collector. */
+  /** The number of series beyond the limit of the collector, which are not published. */
   readonly beyondLimit?: number | undefined;
 };
 
-/** The shortest interval of a poll that is off. It must notice new permissions and upgrades, at low cost. */
+/** The shortest interval of a poll that is off. Such a poll must notice new permissions and upgrades at low cost. */
 export const retryMs = 300_000;
 
-/** Wraps each collector: measures time, converts errors, counts and logs. */
+/** Wraps every collector: measures time, converts errors, counts and logs. */
 export function createPoll(options: PollOptions) {
   const { key, collector, reading, self, vitality, log, clock, isAway = () => false } = options;
   const pollLog = createPollLog({ key, log, isVital: collector.vital, isAway });
@@ -50,7 +50,7 @@ export function createPoll(options: PollOptions) {
   function report(outcome: Outcome, seconds: number): void {
     self.collectorDuration.set(key, seconds);
     const reason = outcome.result === 'off' ? outcome.reason : '';
-    // Series that a reload left are removed too.
+    // The loop also removes series from before a reload.
     for (const other of reasons) if (other !== reason) self.collectorEnabled.remove({ ...key, reason: other });
     self.collectorEnabled.set({ ...key, reason }, Number(outcome.result !== 'off'));
     if (outcome.result === 'off') {
@@ -116,25 +116,25 @@ const reasons: readonly string[] = Object.keys({
 type PollLogOptions = {
   key: PollKey;
   log: Log;
-  /** True if errors of the poll are logged as errors of the server. */
+  /** True if errors of the poll are errors of the server, which are logged for the server. */
   isVital: boolean;
-  /** Reports whether the server is known to be down, or to refuse credentials. */
+  /** Reports whether the server is known to be down, or to refuse the credentials. */
   isAway: () => boolean;
 };
 
-/** Logs changes of one poll. An error of the whole server is logged once for the server, not for each poll. */
+/** Logs the changes of one poll. An error of the whole server is logged once for the server, not for each poll. */
 export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
   let before: Outcome | undefined;
-  /** The error that was logged last, while it lasts. */
+  /** The last logged error, while it lasts. */
   let told: string | undefined;
   let failures = 0;
 
-  /** Reports whether an error may be about the whole server. The next vital poll confirms an outage. */
+  /** Reports whether an error concerns the whole server: it may start an outage, which the next vital poll confirms. */
   function isOfServer(kind: string, fault: unknown): boolean {
     if (isAway()) return true;
     if (failures > silentFailures) return false;
     if (isVital && fault !== undefined) return kind === 'timeout';
-    // If a sweep continued, it has no error of its own, only errors of its requests.
+    // A sweep that continued has no error of its own, only errors of its requests.
     if (!(fault instanceof ApiError)) return fault === undefined && kindsOfServer.includes(kind);
     return fault.details.unsent === true || isOfWholeServer(fault);
   }
@@ -172,5 +172,5 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
 
 const kindsOfServer: readonly string[] = ['network', 'timeout', 'server', 'busy', 'unauthorized'];
 
-/** A vital poll may take the time of two tries, so this many errors in a row may be the server's. */
+/** The number of errors in a row that may belong to the server, because a vital poll may take the time of two tries. */
 const silentFailures = 2;

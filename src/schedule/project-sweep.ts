@@ -6,7 +6,7 @@ import { createRequestGap, type RequestGap } from './request-gap.ts';
 
 type SweepOptions = ReadingOptions & { collector: ProjectCollector };
 
-/** What one pass found, project by project. */
+/** The results of one pass by project. */
 type Tally = { read: number; firstRead: string | undefined; failedInARow: number; denied: Fault[]; failed: Fault[] };
 
 /**
@@ -31,11 +31,11 @@ export function createProjectSweep(options: SweepOptions): Reading {
     isListed: () => true,
   };
 
-  /** Series of deleted projects end at once. */
+  /** The series of deleted projects end at once. */
   projectList.onRead((names) => {
     sweep.isListed = (project) => project === wholeServer || names.has(project);
     for (const project of sweep.resting.keys()) if (!sweep.isListed(project)) sweep.resting.delete(project);
-    // The next pass publishes the same rows, and reports the error if it lasts.
+    // An error while publishing is ignored, because the next pass publishes the same rows and reports the error.
     if (projectRows.retain(sweep.isListed)) shown.publish().catch(ignore);
   });
 
@@ -43,7 +43,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     isSpread: true,
     read: (signal) => readAll(sweep, signal),
     withdraw: shown.withdraw,
-    /** Publishes the stored rows with the present configuration. Expired rows are removed. */
+    /** Publishes the stored rows with the current configuration. Expired rows are removed. */
     resume: async () => {
       if (!projectRows.isEmpty()) await shown.publish();
     },
@@ -60,14 +60,14 @@ type Sweep = SweepOptions & {
   isListed: (project: string) => boolean;
 };
 
-/** What one pass leaves for the next. */
+/** Data that one pass leaves for the next. */
 type Progress = {
-  /** True until the first complete pass after the start, or after rows were withdrawn. */
+  /** True until a pass is complete after the start, or after the rows were withdrawn. */
   isFirst: boolean;
   /** True if the last pass ended early. After an outage, the next pass uses only a part of the interval. */
   isCutShort: boolean;
   nextName: string;
-  /** How many requests the last complete pass needed. */
+  /** The number of requests in the last complete pass. */
   requests: number;
 };
 
@@ -139,14 +139,14 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
     tally.read += 1;
     tally.failed = tally.failed.filter((each) => each !== fault);
   }
-  // The next pass starts with a readable project, so that errors of the projects before do not end it early.
+  // The next pass starts with a readable project, so that errors of earlier projects do not end it early.
   progress.nextName = tally.firstRead ?? '';
   projectRows.passMs = clock.ticks() - startedTicks;
   progress.requests = gap.asked();
   progress.isFirst = false;
 }
 
-/** Computes the time between requests: a pass is spread over its interval, within its share of the budget. */
+/** Computes the time between the requests of a pass: it is spread over its interval, within its share of the budget. */
 function toPace(
   { everyMs, requestsPerSecond, progress: { isFirst, isCutShort, requests } }: Sweep,
   projects: number,
@@ -161,7 +161,7 @@ async function readOne(sweep: Sweep, project: ProjectToAsk, signal: AbortSignal)
   const { collector, gap, watch, clock, projectRows } = sweep;
   try {
     const rows = await collector.collect(gap.api(signal), project, watch);
-    // Since the request, the project may have been deleted.
+    // The project may have been deleted meanwhile.
     if (sweep.isListed(project.name)) projectRows.keep(project.name, rows, clock.ticks());
     return undefined;
   } catch (error) {
@@ -172,6 +172,7 @@ async function readOne(sweep: Sweep, project: ProjectToAsk, signal: AbortSignal)
 
 type Unread = { project: string; error: Error; restUntilTicks: number };
 
+/** Records the result of a project that was not read. */
 function noteFault(
   { collector, projectRows, resting }: Sweep,
   { project, error, restUntilTicks }: Unread,
@@ -200,7 +201,7 @@ function noteFault(
 
 type ShownRows = ReturnType<typeof createShownRows>;
 
-/** Publishes the rows of all projects. One call runs at a time, so that the newest rows are published last. */
+/** Publishes the rows of all projects. Calls run one after the other, so that the newest rows are published last. */
 function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRows: ProjectRows, progress: Progress) {
   let publishing: Promise<unknown> = Promise.resolve();
   let publishedTicks = Number.NEGATIVE_INFINITY;
@@ -219,24 +220,24 @@ function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRow
       projectRows.retain(() => false);
       progress.isFirst = true;
       publisher.withdraw();
-      // Rows that are being published come first; then they are withdrawn.
+      // The withdrawal waits its turn, after rows that are being published.
       publishing = publishing.then(() => (progress.isFirst ? publisher.withdraw() : undefined));
     },
     ageMs: (): number => clock.ticks() - publishedTicks,
   };
 }
 
-/** Stands for the whole server among projects. No project has an empty name. */
+/** The name that stands for the whole server among the projects. No project has this name. */
 const wholeServer = '';
-/** A sweep uses at most this fraction of the budget: a half. */
+/** The divisor of the budget: a sweep uses at most half of it. */
 const shareOfBudget = 2;
 /** The share of the interval over which a pass is spread. */
 const spread = 0.8;
-/** More consecutive errors than this are caused by the server, not by its projects. */
+/** The maximum number of consecutive errors. After more errors, the cause is the server and not its projects. */
 const maxInARow = 5;
 const minPublishMs = 5000;
 
-/** Returns all names, from the end of the last pass on. */
+/** Returns all names, starting at or after the end of the last pass. */
 function rotate(sortedNames: readonly string[], first: string): string[] {
   const start = sortedNames.findIndex((name) => name >= first);
   return start <= 0 ? [...sortedNames] : [...sortedNames.slice(start), ...sortedNames.slice(0, start)];

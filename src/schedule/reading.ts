@@ -29,9 +29,9 @@ export type ReadingOptions = {
   readonly watch: Watch;
   readonly projectList: ProjectList;
   readonly requestsPerSecond: number;
-  /** The rows that a sweep read before a reload. */
+  /** The rows that a sweep had read before a reload. */
   readonly projectRows?: ProjectRows;
-  /** The gap between requests of all sweeps over the server; absent if there is only one sweep. */
+  /** The gap that all sweeps of the server share; absent if there is only one sweep. */
   readonly sharedGap?: SharedGap;
   readonly state: Memories;
   readonly publisher: Omit<Publisher, 'beyondLimit'>;
@@ -39,7 +39,7 @@ export type ReadingOptions = {
   readonly clock: Clock;
 };
 
-/** Returns how long a snapshot is valid: three intervals, because one late poll is no outage; with a minimum. */
+/** Returns how long a snapshot is valid: three intervals, with a minimum, because one late poll is not an outage. */
 export function toValidityMs(everyMs: number): number {
   return Math.max(3 * everyMs, 60_000);
 }
@@ -48,19 +48,19 @@ export function createProjectRows() {
   const byProject = new Map<string, { rows: readonly Row[]; readTicks: number }>();
 
   return {
-    /** The longest of the last passes. Rows must be valid for longer. */
+    /** The longest duration of recent passes. Rows must be valid for longer. */
     passMs: 0,
     needs: new Map<string, number | undefined>(),
     keep: (project: string, rows: readonly Row[], readTicks: number) => byProject.set(project, { rows, readTicks }),
     drop: (project: string) => byProject.delete(project),
     isEmpty: () => byProject.size === 0,
-    /** Keeps the rows of some projects. Returns true if any rows were removed. */
+    /** Keeps the rows of some projects. Returns whether any rows were removed. */
     retain: (stays: (project: string) => boolean) => {
       const before = byProject.size;
       for (const project of byProject.keys()) if (!stays(project)) byProject.delete(project);
       return byProject.size < before;
     },
-    /** Returns the rows that were read since a time, and when the newest was read. Removes older rows. */
+    /** Returns the rows that were read since a time, and the time of the newest. Removes older rows. */
     since: (oldestTicks: number) => {
       let newestTicks = oldestTicks;
       for (const [project, { readTicks }] of byProject) {
@@ -80,13 +80,13 @@ type PublisherOptions = {
   /** Configured labels for every series of the server. */
   readonly labels: readonly LabelPair[];
   readonly rules: BoundRules;
-  /** Reports whether several members respond at one address. Counters would jump between them. */
+  /** Reports whether several members respond at one address, so that counters would jump between them. */
   readonly hidesMembers: () => boolean;
   readonly snapshots: Snapshots;
   readonly self: Pick<Self, 'seriesDropped'>;
 };
 
-/** Publishes rows for scrapes, with limits and labels. Each omitted series is counted. */
+/** Publishes rows for scrapes, with limits and labels. Counts every omitted series. */
 export function createPublisher(options: PublisherOptions) {
   const { key, collector, labels, rules, hidesMembers, snapshots, self } = options;
   const { server, member, collector: name } = key;
@@ -102,7 +102,7 @@ export function createPublisher(options: PublisherOptions) {
   }
 
   return {
-    /** Replaces the published rows. Resolves to their number when scrapes can read them. */
+    /** Replaces the published rows. Resolves to the number of rows when scrapes can read them. */
     publish: async (given: readonly Row[], validForMs: number) => {
       const known = collector.perMember && hidesMembers() ? given.filter(isNoCounter) : given;
       count('several_members', given.length - known.length);
@@ -114,9 +114,9 @@ export function createPublisher(options: PublisherOptions) {
       await snapshots.publish({ source, server, collector: name, baseLabels, rows, validForMs });
       return rows.length;
     },
-    /** Reports whether the limit now drops a row. */
+    /** Reports whether the limit drops a row now. */
     omits: (row: Row) => isOmitted(row, rules.families, shown),
-    /** How many series the limit dropped last. */
+    /** The number of series that the limit dropped last. */
     beyondLimit: () => beyondLimit,
     withdraw: () => snapshots.withdraw(source),
   };
@@ -124,7 +124,7 @@ export function createPublisher(options: PublisherOptions) {
 
 export type Publisher = ReturnType<typeof createPublisher>;
 
-/** Reports whether a row is no counter. For a counter, the response of another member would look like a reset. */
+/** Reports whether a row is no counter. A response of another member looks like a reset of a counter. */
 function isNoCounter({ family }: Row): boolean {
   return family.type === 'gauge' || family.type === 'info';
 }

@@ -3,9 +3,9 @@ import { type Clock, sleep } from '../domain/clock.ts';
 
 type RequestGapOptions = {
   clock: Pick<Clock, 'ticks' | 'after'>;
-  /** The gap between requests of all sweeps over the server. */
+  /** The gap that all sweeps of the server share. */
   shared?: SharedGap | undefined;
-  /** Returns the API for one request. Its timeout starts at once. */
+  /** Returns the API for one request, whose timeout starts now. */
   open: (signal: AbortSignal) => Api;
 };
 
@@ -20,7 +20,7 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions) {
     const leftMs = Math.min(gapMs, nextTicks - clock.ticks());
     if (leftMs > 0) await sleep(clock, leftMs, signal);
     await shared?.take(signal);
-    // After a late request, the next request does not come earlier, which would be a burst.
+    // A late request does not make the next request earlier, because this would be a burst.
     nextTicks = clock.ticks() + gapMs;
     asked += 1;
   }
@@ -31,7 +31,7 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions) {
       gapMs = distanceMs;
       asked = 0;
     },
-    /** Returns an API that sends each request after its gap, with the timeout of a single request. */
+    /** Returns an API that sends each request after its gap, with the timeout of one request. */
     api: (signal: AbortSignal): Api => ({
       get: async (endpoint, ...input) => {
         await waitForGap(signal);
@@ -48,12 +48,12 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions) {
   };
 }
 
-/** One gap between requests for all sweeps over a server. */
+/** Shares one gap among all sweeps over a server. */
 export type SharedGap = { readonly take: (signal: AbortSignal) => Promise<void> };
 
 type SharedGapOptions = { clock: Pick<Clock, 'ticks' | 'after'>; gapMs: number };
 
-/** Permits one request per gap, in the order of calls. After a late request, the next does not come earlier. */
+/** Permits one request in each gap, in the order of calls. A late request does not make the next request earlier. */
 export function createSharedGap({ clock, gapMs }: SharedGapOptions): SharedGap {
   let nextTicks = Number.NEGATIVE_INFINITY;
   return {

@@ -11,13 +11,13 @@ export type ScheduledPoll = {
   readonly vital: boolean;
   readonly everyMs: number;
   readonly poll: Poll;
-  /** The vitality of the address, shared by all its polls: they run again when the server is back. */
+  /** The vitality of the address, which all its polls share, so that they run again when the server is back. */
   readonly vitality: Pick<Vitality, 'seen' | 'onBack'>;
 };
 
 export type PollStatus = Pick<ScheduledPoll, 'key' | 'vital' | 'everyMs'> & {
   readonly last: LastPoll | undefined;
-  /** Since when the polls have had the same result. */
+  /** The time since which the polls have had the same result. */
   readonly sinceMs: number | undefined;
   readonly nextRunAtMs: number | undefined;
   readonly isUnderWay: boolean;
@@ -29,7 +29,7 @@ type SchedulerOptions = {
   toPollTimes?: typeof createPollTimes | undefined;
 };
 
-/** Runs all polls until it is stopped, each at its times, and earlier after an error. */
+/** Runs all polls until it is stopped, each at its times and sooner after an error. */
 export function createScheduler(polls: readonly ScheduledPoll[], options: SchedulerOptions) {
   const { clock, toPollTimes = createPollTimes } = options;
   const ending = new AbortController();
@@ -47,7 +47,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
     clock,
   );
 
-  /** First only vital polls use the budget, so that executions are visible soon. */
+  /** Vital polls get the whole budget first, so that executions are visible soon. */
   async function startOthers(): Promise<void> {
     const ended = Promise.all(lines.flatMap(({ underWay }) => underWay() ?? []));
     await Promise.race([ended, sleep(clock, vitalFirstMs, ending.signal)]).catch(() => undefined);
@@ -55,7 +55,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
     if (!ending.signal.aborted) for (const run of held) run();
   }
 
-  /** Repeats the polls that failed while the server was down. The most frequent polls come first. */
+  /** Repeats the polls that failed while the server was down, the most frequent polls first. */
   function recover(vitality: ScheduledPoll['vitality'], { sinceMs }: Seen): void {
     const concerned = lines.filter(({ scheduled }) => scheduled.vitality === vitality);
     const failed = concerned.filter(({ needsAsking }) => needsAsking(sinceMs));
@@ -71,7 +71,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
       times.start();
       void startOthers();
     },
-    /** Ends polls in progress. Resolves when the last has ended. */
+    /** Ends the polls in progress. Resolves when the last poll has ended. */
     stop: async () => {
       ending.abort();
       await times.stop();
@@ -124,7 +124,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
 
   function run(): void {
     if (underWay !== undefined) {
-      // A sweep over many projects may take longer than its interval, and so may the first run of any poll.
+      // A sweep over many projects may exceed its interval, and so may the first run of any poll.
       const level = poll.last() === undefined ? 'debug' : vital ? 'warn' : 'info';
       if (!isSkipTold) log[level](key, 'poll skipped: previous run still in progress');
       isSkipTold ||= poll.last() !== undefined;
@@ -136,7 +136,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
     underWay = poll.run(signal).finally(() => {
       underWay = undefined;
       if (leftOut > 1 && sinceMs !== undefined) log.info({ ...key, leftOut }, 'polls skipped');
-      // Of consecutive runs that take too long, only the first is logged.
+      // Only the first of consecutive runs that are too long is logged.
       if (leftOut === 0) isSkipTold = false;
       leftOut = 0;
       noteEnd();
@@ -166,15 +166,15 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   };
 }
 
-/** Returns the kind of a failure. All outages are of one kind; refused credentials are of another. */
+/** Returns the kind of a failure: any outage is one kind; refused credentials are not an outage. */
 function toWay(outcome: Outcome): string {
   if (outcome.result === 'failed' && outcome.kind === 'unauthorized') return outcome.kind;
   return outcome.result;
 }
 
-/** The pause after the first error. It doubles with each further error. */
+/** The pause after the first error. Each further error doubles the pause. */
 const firstPauseMs = 60_000;
-/** Within this time after the server is back, all retries start. */
+/** The time in which all retries start after the server is back. */
 const spreadOverMs = 45_000;
 
 /** Returns the pause after this number of errors; undefined if the next scheduled run is sooner. A random part separates polls. */
@@ -185,7 +185,7 @@ function toPauseMs(failures: number, everyMs: number, random: number): number | 
 
 const maxDoublings = 20;
 
-/** Spreads a number of retries after the server is back. */
+/** Spreads the retries of this number of polls after the server is back. */
 function spreadEvenly(polls: number): number[] {
   return Array.from({ length: polls }, (_, index) => ((index + 1) / polls) * spreadOverMs);
 }
@@ -194,24 +194,24 @@ export type TimedPoll = {
   readonly name: string;
   readonly everyMs: number;
   readonly run: () => void;
-  /** Called once after the process was blocked, so that runs were missed. */
+  /** Called once after runs were missed because the process was blocked. */
   readonly onMissed: () => void;
 };
 
 export type PollTimes = ReturnType<typeof createPollTimes>;
 
-/** Decides when polls run. Each starts at its own second, so that they do not all start together. */
+/** Decides when polls run. Each entry has its own second, so that polls do not all start together. */
 export function createPollTimes(entries: readonly TimedPoll[], clock: PollTimesClock) {
   const lines = entries.map((entry, index) => createLine(entry, index, clock));
   return {
-    /** Runs each entry now, and then at its times. */
+    /** Runs every entry now, and then at its times. */
     start: (): void => {
       for (const line of lines) line.start();
     },
     stop: async (): Promise<void> => {
       for (const line of lines) line.stop();
     },
-    /** Returns the next time of each entry, in their order; undefined while stopped. */
+    /** Returns the next time of each entry, in order; undefined while stopped. */
     nextRunsAtMs: (): (number | undefined)[] => lines.map((line) => line.nextRunAtMs()),
   };
 }
@@ -237,7 +237,7 @@ function createLine({ everyMs, run, onMissed }: TimedPoll, offsetSeconds: number
     if (next === undefined) return;
     const nowMs = clock.now();
     if (clock.ticks() - next.atTicks > everyMs) onMissed();
-    // While a clock is adjusted slowly, it may be slightly behind the time of the run.
+    // A clock that is being adjusted slowly may be slightly behind the time of this run.
     const isEarly = nowMs < next.atMs && next.atMs - nowMs < everyMs / 2;
     wait(isEarly ? next.atMs : nowMs);
     run();

@@ -5,7 +5,7 @@ import type { Self } from '../metrics/self.ts';
 
 export type Seen = {
   readonly state: 'up' | 'refused' | 'down';
-  /** Since when the state has been seen. */
+  /** The time since which this state has been seen. */
   readonly sinceMs: number;
   readonly message: string | undefined;
 };
@@ -33,23 +33,23 @@ export function createVitality(
   }
 
   return {
-    /** Returns the state for metrics and pages; undefined until the first vital poll has ended. */
+    /** Returns the state for metrics and pages; undefined until a vital poll has ended. */
     seen: () => seen,
-    /** Adds a listener. It is called with the previous state whenever the server is up again. */
+    /** Adds a listener that is called with the previous state whenever the server is up again. */
     onBack: (listener: (before: Seen) => void) => {
       listeners.push(listener);
     },
-    /** Call at the end of each vital poll with its error, if any, and its start. */
+    /** Call at the end of each vital poll with its error, if it failed, and its start. */
     ended: (fault?: unknown, startedTicks = 0) => {
-      // Errors of the exporter, and missing endpoints, are no errors of the server.
+      // Errors of the exporter and missing endpoints are no errors of the server.
       if (fault !== undefined && !(fault instanceof ApiError)) return;
       if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
       if (fault?.details.isOwnLimit === true) return;
       const isAnswer = fault === undefined || isAuthenticatedAnswer(fault);
-      // Polls overlap. If the server has answered a newer poll, the failure of an older poll shows nothing.
+      // Polls overlap, so an older poll that fails now says nothing about a server that has responded to a newer poll.
       if (!isAnswer && startedTicks < answeredTicks) return;
       const wasOneFault = isOneFault;
-      // Status 500 is about one endpoint.
+      // A 500 concerns one endpoint.
       isOneFault = fault?.kind === 'timeout' || fault?.details.status === 500;
       if (isOneFault && !wasOneFault && seen?.state === 'up') return;
       if (isAnswer) {
@@ -64,7 +64,7 @@ export function createVitality(
         self.credentialsAccepted.set(key, 0);
         isRefused = true;
       } else if (isRefused && fault.details.status === undefined) {
-        // While the server does not respond, credentials are neither accepted nor refused.
+        // While the server does not respond, credentials count as neither accepted nor refused.
         self.credentialsAccepted.remove(key);
         isRefused = false;
       }

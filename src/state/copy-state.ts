@@ -5,7 +5,7 @@ import { UnfinishedCopyError } from './shared-state.ts';
 import type { QuarantineReason, SpooledTrace } from './spool.ts';
 import { type State, toChecksum } from './state.ts';
 
-/** The number of rows of a unit, and their checksum. */
+/** The number of rows of a unit and their checksum. */
 export type UnitSummary = {
   readonly unit: string;
   readonly documents: number;
@@ -17,7 +17,7 @@ export type UnitSummary = {
 
 type Copy = { from: StateRows; unit: string; to: State };
 
-/** Copies all rows of a unit into a state without rows of the unit. */
+/** Copies all rows of a unit into a state that has no rows of this unit. */
 export async function copyUnit({ from, unit, to }: Copy): Promise<void> {
   for await (const entries of readEntries(from, unit)) await to.ledger.commit(unit, { entries });
   const documents = await from.documents(unit);
@@ -25,7 +25,7 @@ export async function copyUnit({ from, unit, to }: Copy): Promise<void> {
     await to.ledger.commit(unit, { documents: documents.slice(done, done + batchSizes.documents) });
   }
   for (const { memory, ...key } of await from.memories(unit)) {
-    // The cast is safe: both databases store memories as JSON.
+    // This cast is safe: every engine writes memories as JSON.
     await to.remember(key, JSON.parse(memory) as Memory);
   }
   for await (const rows of readTraces(from, unit)) {
@@ -36,7 +36,7 @@ export async function copyUnit({ from, unit, to }: Copy): Promise<void> {
 
 const unbounded = { maxBytes: Number.MAX_SAFE_INTEGER, maxTraces: Number.MAX_SAFE_INTEGER };
 
-/** Reads all rows of a unit. Equal rows have the same summary in both databases. */
+/** Reads all rows of a unit. Equal rows have the same summary in both engines. */
 export async function summarizeUnit(rows: StateRows, unit: string): Promise<UnitSummary> {
   const parts: (string | number)[] = [];
   const documents = await rows.documents(unit);
@@ -88,19 +88,19 @@ async function* readTraces(rows: StateRows, unit: string): AsyncGenerator<readon
   }
 }
 
-/** All rows of a database, in batches and in its order, for copies between databases. */
+/** All rows of an engine, in batches and in the order of the engine, for copies between engines. */
 export type StateRows = {
   readonly units: () => Promise<readonly string[]>;
   readonly documents: (unit: string) => Promise<readonly LedgerDocument[]>;
   /** Returns the memories of a unit and its members, sorted by server and collector. */
   readonly memories: (unit: string) => Promise<readonly MemoryRow[]>;
-  /** Returns the entries after an entry, sorted by id and start. */
+  /** Returns the entries after the given entry, sorted by id and start. */
   readonly entries: (unit: string, after: LedgerEntry | undefined) => Promise<readonly LedgerEntry[]>;
-  /** Returns the traces after a position in the queue. Quarantined traces are included. */
+  /** Returns the traces after a position of the queue, including quarantined traces. */
   readonly traces: (unit: string, after: number) => Promise<readonly TraceRow[]>;
 };
 
-/** What a collector stored, as JSON. `server` names a unit or one of its members. */
+/** The stored value of a collector as JSON. `server` names a unit or one of its members. */
 export type MemoryRow = MemoryKey & { readonly memory: string };
 
 export type TraceRow = {
@@ -109,10 +109,10 @@ export type TraceRow = {
   readonly why: QuarantineReason | undefined;
 };
 
-/** How many rows are read, written or deleted at once. It limits the size of transactions. */
+/** The maximum number of rows to read, write or delete at once. The number limits the size of transactions. */
 export const batchSizes = { entries: 2000, documents: 500, traces: 100 } as const;
 
-/** Marks a state file as complete, or as the target of an unfinished `migrate`. */
+/** Marks a state file as complete, or as the target of a `migrate` that is not finished. */
 export function markCopy(database: DatabaseSync, isUnderWay: boolean): void {
   database.exec(`PRAGMA application_id = ${isUnderWay ? underWay : whole}`);
 }
@@ -121,9 +121,10 @@ export function hasUnfinishedCopy(database: DatabaseSync): boolean {
   return database.prepare('PRAGMA application_id').get()?.['application_id'] === underWay;
 }
 
-/** The application id in the header of the file. A transaction also covers the header. */
+/** The application id in the header of the file. The id is part of the transaction. */
 const [whole, underWay] = [0, 0x68616c66];
 
+/** Throws, because the state is incomplete. */
 export function refuseUnfinishedCopy(place: 'database' | 'directory'): never {
   const [where, target, option] =
     place === 'database'

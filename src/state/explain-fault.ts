@@ -1,7 +1,7 @@
 /** Explains an error of the database or its directory, and says what to do. */
 export function explainFault(error: unknown): string {
   const { code, errcode = 0, message } = error as { code?: string; errcode?: number; message?: string };
-  // The low byte of an SQLite error code is the kind of error.
+  // The low byte of an SQLite error code is the kind of the error.
   const kind = errcode & 0xff;
   if (kind === busy) return 'another process uses it; stop the other process, or set another `state.dir`';
   if (kind === full || code === 'ENOSPC') return 'the disk is full; make room, or choose another `state.dir`';
@@ -14,7 +14,7 @@ export function explainFault(error: unknown): string {
   return message ?? 'unknown error';
 }
 
-/** Reports whether an error of opening the file means that the file is damaged. */
+/** Reports whether an error while opening the file means that the file is damaged. */
 export function isDamage(error: unknown): boolean {
   const { errcode } = error as { errcode?: number };
   return errcode !== undefined && damages.includes(errcode & 0xff);

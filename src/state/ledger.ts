@@ -1,9 +1,9 @@
 import type { Finished } from '../domain/execution.ts';
 import type { SpooledTrace } from './spool.ts';
 
-/** Stores executions so that each counts once. A change is stored as a whole, or not at all. */
+/** Stores executions so that each execution counts once. Each change is stored as a whole or not at all. */
 export type Ledger = {
-  /** Returns the documents of a server. With `kinds`, documents of other kinds may be missing. */
+  /** Returns the documents of a server. If `kinds` is given, documents of other kinds may be missing. */
   readonly load: (server: string, kinds?: readonly string[]) => Promise<readonly LedgerDocument[]>;
   readonly find: (server: string, ids: readonly number[]) => Promise<readonly LedgerEntry[]>;
   /** Counts the executions of some projects that ended within a window, both ends included. */
@@ -13,7 +13,7 @@ export type Ledger = {
   readonly commit: (server: string, change: LedgerChange) => Promise<void>;
 };
 
-/** What identifies a finished execution in the ledger. An id alone is not enough: in a new database, ids start at 1. */
+/** The identity of a finished execution in the ledger. An id alone is not enough, because a new database starts at 1. */
 export type LedgerEntry = {
   readonly project: string;
   readonly id: number;
@@ -32,15 +32,15 @@ type EndWindow = { readonly projects: readonly string[]; readonly beginMs: numbe
 export type LedgerChange = {
   readonly entries?: readonly LedgerEntry[];
   readonly documents?: readonly LedgerDocument[];
-  /** Traces that are ready to send. Their pending documents are removed in the same change. */
+  /** Traces that are ready to send. The same change removes their pending documents. */
   readonly spooled?: readonly SpooledTrace[];
   /** Entries of a project that ended before this time may be removed. */
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
 };
 
-/** Hooks of counting. `keep` may add documents to the transaction; `kept` follows the commit. */
+/** Hooks of counting: callers may add documents to its transaction; `kept` follows the commit. */
 export type CommitHook = {
-  /** The clock of a member may be behind by `lagMs`, so that dates of runs are too early. */
+  /** The clock of a member may be behind by `lagMs`, so runs may have dates that are too early. */
   readonly keep: (
     project: string,
     runs: readonly Finished[],
@@ -48,6 +48,6 @@ export type CommitHook = {
     lagMs?: number,
   ) => readonly LedgerDocument[];
   readonly kept: (project: string, runs: readonly Finished[]) => void;
-  /** Called with the latest end in a transaction, even that of an excluded job. */
+  /** Called with the latest end of a transaction, even of an excluded job. */
   readonly readThrough?: (endedAtMs: number) => readonly LedgerDocument[];
 };

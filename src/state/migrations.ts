@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StateError, toChecksum } from './state.ts';
 
-/** The schema: one step for each version. Never change a published step. */
+/** The schema, one step for each version. Never change a published step. */
 const migrations: readonly string[] = [
   `CREATE TABLE collector_memory (
      server TEXT NOT NULL,
@@ -86,13 +86,13 @@ const migrations: readonly string[] = [
 
 export const newestVersion = migrations.length;
 
-/** From this version on, stored bodies have checksums, and the database has an id. */
+/** From this version on, stored bodies have checksums and the database has an identity. */
 export const firstChecked = 4;
 
 /** Updates the database to the newest schema. Each step is a transaction of its own. */
 export function migrate(database: DatabaseSync): void {
   const version = readVersion(database);
-  // Rows of an older release are accepted without a check. Later damage is noticed.
+  // Rows of an older release are accepted unchecked; later damage is noticed.
   database.function('checksum_of', { varargs: true }, (...parts) =>
     toChecksum(parts.map((part) => (part instanceof Uint8Array ? part : String(part)))),
   );
@@ -107,7 +107,7 @@ export function migrate(database: DatabaseSync): void {
   }
 }
 
-/** Returns the version of the schema. Throws if the version is newer, because the data cannot be interpreted. */
+/** Returns the version of the schema. Throws if it is newer, because its data cannot be interpreted. */
 export function readVersion(database: DatabaseSync): number {
   const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
   return version;

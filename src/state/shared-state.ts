@@ -2,15 +2,15 @@ import { type State, StateError } from './state.ts';
 
 /**
  * A database that several replicas share. A unit is a watched server. One replica at a time owns a unit, and only the
- * owner writes its state: each write checks the epoch.
+ * owner writes its state: every write checks the epoch.
  */
 export type SharedState = {
   readonly leases: Leases;
   /**
-   * Returns the state of a unit for the owner of a lease; its origin is `usual`. Writes of a unit (commits of the
-   * ledger, changes of the spool, memories) run one after the other. In its own transaction, each write reads the
-   * owner, the epoch and the number of commits, and increments the number. If any of them is unexpected, the write
-   * fails with a `FencedError` and changes nothing.
+   * Returns the state of a unit for the owner of this lease; its origin is `usual`. Writes of a unit (commits of the ledger,
+   * changes of the spool, memories) run one after the other. Each write reads the owner, the epoch and the number of commits in
+   * its own transaction, and increments this number. If one of the three is unexpected, the write fails with a `FencedError`
+   * and changes nothing.
    */
   readonly owned: (unit: string, lease: Pick<Lease, 'epoch' | 'commits'>) => State;
   readonly close: () => Promise<void>;
@@ -19,18 +19,18 @@ export type SharedState = {
 /** The leases of units, by the clock of the database, never by the clock of a replica. */
 export type Leases = {
   /**
-   * Acquires a unit that was never owned, whose lease has expired, or that this replica owns. The epoch increases each
-   * time, so that writes of earlier epochs are fenced. The new epoch exceeds `knownEpoch`, which the database may have
-   * lost. If another replica owns the unit, its lease is returned.
+   * Acquires a unit that was never owned, or whose lease has expired or belongs to this replica. The epoch increases
+   * each time, so that writes with an earlier epoch are fenced. The new epoch exceeds `knownEpoch`, which the database
+   * may have lost. If another replica owns the unit, returns its lease.
    */
   readonly acquire: (unit: string, ttlMs: number, knownEpoch?: number) => Promise<Acquired>;
   /** Extends the lease. Returns false if the unit has another owner or epoch. */
   readonly renew: (unit: string, epoch: number, ttlMs: number) => Promise<boolean>;
-  /** Sets the digest of the configuration, and the address, for leases that the replica acquires or renews. */
+  /** Sets the digest of the configuration and the address for leases that this replica acquires or renews. */
   readonly configure: (digest: string, address: string) => void;
-  /** Ends the lease now, if it has the given epoch. */
+  /** Ends the lease of this epoch now. A lease of another epoch is not changed. */
   readonly release: (unit: string, epoch: number) => Promise<void>;
-  /** Returns all leases, even those that have expired. */
+  /** Returns all leases, including expired leases. */
   readonly list: () => Promise<readonly Lease[]>;
 };
 
@@ -43,9 +43,9 @@ export type Lease = {
   /** The address at which people and scrapers reach the owner. */
   readonly address: string;
   readonly epoch: number;
-  /** How long the lease lasts; 0 or less after it has expired. */
+  /** The time until the lease expires; 0 or less after it has expired. */
   readonly remainingMs: number;
-  /** How many writes all owners committed. If the number fell, the database lost transactions. */
+  /** The number of writes that all owners committed. A smaller number means that the database lost transactions. */
   readonly commits: number;
   /** The digest of the owner's configuration, if set. */
   readonly configuration?: string | undefined;
@@ -53,7 +53,7 @@ export type Lease = {
 
 export type Replica = Pick<Lease, 'owner' | 'address'>;
 
-/** A write that was fenced: it changed nothing, and cannot change anything later. */
+/** A write that was fenced. A fenced write changed nothing, and cannot change anything later. */
 export class FencedError extends StateError {
   override readonly name = 'FencedError';
   readonly why: FenceReason;
@@ -64,15 +64,15 @@ export class FencedError extends StateError {
   }
 }
 
-/** Why a write was fenced: another epoch owns the unit, or the database has lost commits that the process relies on. */
+/** The reason of a fence: another epoch owns the unit, or the database has lost commits that this process relies on. */
 export type FenceReason = 'taken' | 'behind';
 
-/** `migrate` has begun to copy a unit. No replica may own the unit until its copy is complete. */
+/** `migrate` has started to copy a unit. No replica may own the unit until the copy is complete. */
 export class UnfinishedCopyError extends StateError {
   override readonly name = 'UnfinishedCopyError';
 }
 
-/** A commit without a response. It may still happen, so the caller must acquire the unit again, to fence it. */
+/** A commit without a response, which may still happen. The caller must acquire the unit again, to fence the commit. */
 export class UnansweredError extends StateError {
   override readonly name = 'UnansweredError';
 }

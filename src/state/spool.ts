@@ -1,8 +1,8 @@
 /** Finished traces that wait for delivery. A trace enters with a ledger transaction and stays until delivered or dropped. */
 export type Spool = {
   /**
-   * Returns the first traces of the queue within both bounds, but at least one if there is any. Quarantined traces and
-   * the given keys are left out. Traces and log records have separate queues.
+   * Returns the first traces of the queue up to both bounds, without quarantined traces and the given keys. If the queue has
+   * any trace, returns at least one. Traces and log records have separate queues.
    */
   readonly next: (
     bounds: SpoolBounds,
@@ -10,19 +10,19 @@ export type Spool = {
     signal?: SpooledSignal,
   ) => Promise<readonly SpooledTrace[]>;
   readonly remove: (keys: readonly string[]) => Promise<void>;
-  /** Quarantines a trace. Beyond the bounds, the oldest quarantined traces are removed and returned. */
+  /** Quarantines a trace. If the bounds are exceeded, removes the oldest quarantined traces and returns them. */
   readonly quarantine: (
     key: string,
     why: QuarantineReason,
     bounds: SpoolBounds,
   ) => Promise<readonly QuarantinedTrace[]>;
   readonly quarantined: () => Promise<readonly QuarantinedTrace[]>;
-  /** Puts quarantined traces back into their old places in the queue. Returns how many. */
+  /** Puts quarantined traces back into their old positions in the queue. Returns the number of these traces. */
   readonly retry: (keys: readonly string[]) => Promise<number>;
-  /** Removes quarantined traces. Returns how many. */
+  /** Removes quarantined traces. Returns the number of these traces. */
   readonly drop: (keys: readonly string[]) => Promise<number>;
   readonly size: () => Promise<SpoolSize>;
-  /** Returns how many requests of log records are queued, and their bytes. */
+  /** Returns the number of requests and bytes of log records in the queue. */
   readonly sizeOfLogs: () => Promise<QueueSize>;
   /** Reports whether there is room for more traces. Quarantined traces have bounds of their own. */
   readonly hasRoom: (bounds: SpoolBounds) => Promise<boolean>;
@@ -30,7 +30,7 @@ export type Spool = {
 
 /** The trace or the log records of one execution, as a complete OTLP request. */
 export type SpooledTrace = {
-  /** Unique. If a key is added again, the first trace stays. */
+  /** Unique. If a key is added twice, the first trace stays. */
   readonly key: string;
   readonly server: string;
   readonly executionId: string;
@@ -43,7 +43,7 @@ export type SpooledTrace = {
 };
 
 export type TraceEncoding = 'protobuf' | 'json';
-/** How the request is encoded. The encoding also marks log records, because one table has both. */
+/** The encoding. The encoding marks log records, because one table contains both. */
 export type SpoolEncoding = TraceEncoding | `logs-${TraceEncoding}`;
 export type SpooledSignal = 'traces' | 'logs';
 
@@ -56,7 +56,7 @@ export type QuarantinedTrace = Omit<SpooledTrace, 'bytes'> & { readonly size: nu
 type QueueSize = { readonly traces: number; readonly bytes: number };
 
 export type SpoolSize = QueueSize & {
-  /** When the first trace in the queue was added; undefined if the queue is empty. */
+  /** The time at which the first trace of the queue was added; undefined if the queue is empty. */
   readonly oldestMs: number | undefined;
   readonly quarantinedTraces: number;
   readonly quarantinedBytes: number;

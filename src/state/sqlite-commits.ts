@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { explainFault } from './explain-fault.ts';
 import { StateError } from './state.ts';
 
-/** Runs work as one transaction. Increments the count in the database, and in the file beside it. */
+/** Runs work as one transaction, and increments the count in the database and in the file beside it. */
 export type Commit = (work: () => void) => void;
 
 export function createCommit(database: DatabaseSync, file?: Pick<CommitFile, 'note'>): Commit {
@@ -12,7 +12,7 @@ export function createCommit(database: DatabaseSync, file?: Pick<CommitFile, 'no
     let counted: CommitCount | undefined;
     inTransaction(database, () => {
       work();
-      // The cast is safe: the columns are named and typed by the schema.
+      // This cast is safe: the columns are named and typed by the schema.
       counted = count.get() as CommitCount | undefined;
     });
     if (counted !== undefined) file?.note(counted);
@@ -31,7 +31,7 @@ export function readLastCommits(database: DatabaseSync): CommitCount | undefined
 /** Returns the number of committed transactions; undefined for a database of an older release. */
 export function readCommits(database: DatabaseSync): CommitCount | undefined {
   const has = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state_identity'").get() !== undefined;
-  // The cast is safe: the columns are named and typed by the schema.
+  // This cast is safe: the columns are named and typed by the schema.
   return has ? (database.prepare('SELECT id, commits FROM state_identity').get() as CommitCount) : undefined;
 }
 
@@ -41,7 +41,7 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
     work();
     database.exec('COMMIT');
   } catch (error) {
-    // SQLite itself ends the transaction after some errors.
+    // After some errors, SQLite has already ended the transaction.
     if (database.isTransaction) database.exec('ROLLBACK');
     throw new StateError(`the state cannot be written: ${explainFault(error)}`, { cause: error });
   }
@@ -50,31 +50,32 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
 /** The number of transactions that a database has committed, with the id of the database. */
 export type CommitCount = { readonly id: string; readonly commits: number };
 
-/** The last recorded commit, and whether the database was closed properly after it. */
+/** The last recorded commit, and whether the database was then closed properly. */
 type NotedCommit = CommitCount & { readonly isClosed: boolean };
 
 type CommitFile = ReturnType<typeof openCommitFile>;
 
 /**
- * Stores the number of the last commit in a file beside the database, to find lost commits: a database with a smaller
- * number has lost some. The file is not synced. It survives the end of the process. After a power loss it may be behind
- * the database, whose log is synced, but never ahead of it.
+ * Stores the number of the last commit in a file beside the database, to find lost commits: a database with a smaller number
+ * has lost some. The file is not synced: this file survives the end of the process; after a power loss it may be behind the
+ * database, whose log is synced, but never ahead of it.
  */
 export function openCommitFile(path: string) {
   let descriptor: number | undefined;
   function write({ id, commits }: CommitCount, mark: 'open  ' | 'closed'): void {
     try {
       descriptor ??= openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
-      // The length is constant, so the file can be written in place on a full disk.
+      // The length is constant, so that writing in place works on a full disk.
       writeSync(descriptor, `${id} ${String(commits).padStart(16, '0')} ${mark}\n`, 0);
     } catch {
-      // The transaction is committed. The file only helps to notice a later loss.
+      // The transaction is committed; the file only helps to notice a later loss.
     }
   }
   return {
     note: (count: CommitCount) => write(count, 'open  '),
     /**
-     * Records that the database was closed properly. If damage is suspected, records that the next start must check it.
+     * Records that the database was closed properly. After suspected damage, records that the next start must check the
+     * database.
      */
     close: (count: CommitCount | undefined, isSuspect = false): void => {
       if (count !== undefined) write(count, isSuspect ? 'open  ' : 'closed');

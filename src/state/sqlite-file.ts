@@ -32,7 +32,7 @@ export type OpenedFile = {
   readonly database: DatabaseSync;
   readonly origin: StateOrigin;
   readonly commit: Commit;
-  /** Writes the backup, which replaces a damaged file. An incomplete backup never replaces an earlier one. */
+  /** Writes the backup that replaces a damaged file. An incomplete backup never replaces an earlier backup. */
   readonly backUp: () => Promise<void>;
   /** Reports whether the path still names the open file. */
   readonly isInPlace: () => boolean;
@@ -45,14 +45,14 @@ export type FileOptions = {
   readonly dir: string;
   readonly now: () => number;
   readonly isSound?: IsSound | undefined;
-  /** True while a copy into the directory is in progress. Otherwise, an incomplete copy is refused. */
+  /** True while a copy into this directory is in progress. If false, an incomplete copy is refused. */
   readonly isCopying?: boolean | undefined;
 };
 
 type Paths = { file: string; copy: string; commits: string };
 type Opened = Pick<OpenedFile, 'database' | 'origin'>;
 
-/** Opens the state in a directory, and locks it. A damaged file is quarantined, and the last backup restored. */
+/** Opens the state in a directory and locks it. If the file is damaged, quarantines it and restores the last backup. */
 export function openStateFile(options: FileOptions): OpenedFile {
   const { dir, now, isSound } = options;
   const paths = toPaths(dir);
@@ -61,7 +61,7 @@ export function openStateFile(options: FileOptions): OpenedFile {
     refuseForeign(dir);
     const opened = openOrRestore(paths, now(), isSound);
     if (opened.origin.kind !== 'usual') markRestored(opened.database);
-    // While the lock is held, no other process writes these files.
+    // No other process writes these files while the lock is held.
     for (const whole of [paths.file, paths.copy]) removeDatabase(toHalf(whole));
     if (options.isCopying !== true && hasUnfinishedCopy(opened.database)) {
       opened.database.close();
@@ -71,10 +71,10 @@ export function openStateFile(options: FileOptions): OpenedFile {
   });
 }
 
-/** Reports whether a directory has a state or a backup. Creates nothing. */
+/** Reports whether a directory has a state or a backup, without creating one. */
 export function hasState(dir: string): boolean {
   const { file, copy } = toPaths(dir);
-  // Unlike existsSync, statSync throws if a directory is unreadable.
+  // Unlike existsSync, statSync throws if the directory cannot be read.
   const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
   return explained(dir, () => isThere(file) || isThere(copy));
 }
@@ -101,7 +101,7 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
   const paths = toPaths(options.dir);
   const own = statSync(paths.file);
   const commitFile = openCommitFile(paths.commits);
-  // A backup checks the whole file. If it suspects damage, the next start must check the file too.
+  // A backup checks the whole file. If damage is suspected, the next start must check the file too.
   let isSuspect = false;
   return {
     database,
@@ -116,7 +116,7 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
         const found = statSync(paths.file);
         return found.ino === own.ino && found.dev === own.dev;
       } catch {
-        // The file is missing, or its directory unreadable.
+        // The file is missing, or its directory is unreadable.
         return false;
       }
     },
@@ -167,7 +167,7 @@ function lockOnce(file: string): void {
 function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined): Opened {
   const { file, copy } = paths;
   try {
-    // SQLite takes an empty or missing file for new. If there is a backup, the file must have existed.
+    // SQLite treats an empty or missing file as new. With a backup, the file must have existed.
     if (isEmpty(file) && existsSync(copy)) throw toDamage('it is empty');
     const isThorough = readCommitFile(paths.commits)?.isClosed !== true;
     const { database, version } = openDatabase(file, { isSound, isThorough });
@@ -191,7 +191,7 @@ function findLostCommits(database: DatabaseSync, isNew: boolean, { copy, commits
   const found = readCommits(database);
   const noted = readCommitFile(commits);
   if (found === undefined || noted === undefined) return { lostCommits: 0 };
-  // A new database has no commits. The record is about its predecessor.
+  // A new database has no commits, unlike the record of its predecessor.
   if (isNew) return { lostCommits: noted.commits };
   if (noted.id !== found.id || noted.commits <= found.commits) return { lostCommits: 0 };
   const copied = existsSync(copy) ? readSoundCommits(copy) : undefined;
@@ -199,7 +199,7 @@ function findLostCommits(database: DatabaseSync, isNew: boolean, { copy, commits
   return { lostCommits: noted.commits - found.commits, isInCopy };
 }
 
-/** Returns the commit count of a backup, unless the backup is damaged. */
+/** Returns the commit count of a backup; undefined if the backup is damaged. */
 function readSoundCommits(copy: string): CommitCount | undefined {
   const database = new DatabaseSync(copy, { readOnly: true });
   try {
@@ -211,7 +211,7 @@ function readSoundCommits(copy: string): CommitCount | undefined {
   }
 }
 
-/** Returns the name of an incomplete copy. It stays if the process is killed. */
+/** Returns the name of an incomplete copy, which stays if the process is killed. */
 function toHalf(file: string): string {
   return `${file}.half`;
 }
@@ -220,7 +220,7 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
   const half = toHalf(copy);
   removeDatabase(half);
   try {
-    // The file is created before SQLite writes to it, so that other users cannot read it.
+    // The file is created before SQLite writes it, so that other users cannot read it.
     writeFileSync(half, '', { flag: 'wx', mode: 0o600 });
     await writeCopy(database, half);
     const damage = await findDamageOfFile(half);
@@ -252,5 +252,5 @@ async function writeCopy(database: DatabaseSync, half: string): Promise<void> {
 }
 
 const maxTries = 20;
-/** How many pages (2 MB) are copied between two turns of the event loop. */
+/** The number of pages (2 MB) between two turns of the event loop. */
 const pagesAtOnce = 500;

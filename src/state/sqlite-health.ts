@@ -9,11 +9,11 @@ export type IsSound = (kind: string, body: unknown) => boolean;
 
 export type HealthOptions = {
   readonly isSound?: IsSound | undefined;
-  /** True to compare all entries with their index, a million a second; otherwise, only if there are at most 200,000. */
+  /** True to compare all entries with their index, a million a second; otherwise 200,000 entries at most. */
   readonly isThorough: boolean;
 };
 
-/** Reads the whole database. Returns what is damaged; undefined if nothing is. */
+/** Reads the whole database. Returns a description of damage; undefined if there is none. */
 export function findDamage(
   database: DatabaseSync,
   { isSound = () => true, isThorough }: HealthOptions,
@@ -40,8 +40,8 @@ function findWrongSchema(database: DatabaseSync): string | undefined {
 }
 
 /**
- * Compares the sums of the entries with the sums of their index, which has all columns. That is ten times as fast as
- * SQLite's own check. Projects are numbered, so that a wrong project changes the sum.
+ * Compares the sums of the entries and of their index, which has all their columns. This comparison is ten times as fast as the
+ * check of SQLite. Projects are numbered, so that a wrong project changes the sum.
  */
 function findWrongEntries(database: DatabaseSync): string | undefined {
   if (countEntries(database) === 0) return undefined;
@@ -60,7 +60,7 @@ function findWrongEntries(database: DatabaseSync): string | undefined {
         )
         .get(),
     );
-  // SQLite stores a table without rowids as an index with this name.
+  // The index that represents a table without rowids.
   const isSame = sum('sqlite_autoindex_ledger_entry_1') === sum('ledger_entry_by_end');
   database.exec('DROP TABLE temp.project_number');
   return isSame ? undefined : 'entries differ from their index';
@@ -142,7 +142,7 @@ export async function findDamageOfFile(file: string): Promise<string | undefined
   });
 }
 
-/** A smaller file is checked in a few milliseconds. A thread takes 100 ms to start, and seconds on a busy machine. */
+/** A smaller file is checked in a few milliseconds. Starting a thread takes 100 ms, and seconds on a busy machine. */
 const largeBytes = 2 ** 20;
 
 type Task = { fileToCheck: string };
@@ -162,5 +162,5 @@ function checkFile(file: string): string | undefined {
   }
 }
 
-// Only the separate thread runs this.
+// The part that runs in the separate thread.
 if (!isMainThread && isTask(workerData)) parentPort?.postMessage(checkFile(workerData.fileToCheck));

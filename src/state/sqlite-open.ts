@@ -22,13 +22,13 @@ import { migrate, readVersion, refuseNewer } from './migrations.ts';
 import { findDamage, type HealthOptions, type IsSound } from './sqlite-health.ts';
 import { healSums } from './sqlite-spool.ts';
 
-/** Opens a database, and updates its schema. Returns the version before the update; 0 for a new database. */
+/** Opens a database and updates its schema. Returns the version before the update, which is 0 for a new database. */
 export function openDatabase(file: string, health: HealthOptions): { database: DatabaseSync; version: number } {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
-    // The mode is set before the first write: SQLite gives its other files the mode of the database.
+    // The mode is set before the first write, because SQLite gives its other files the mode of this file.
     chmodSync(file, 0o600);
-    // The operating system holds the lock, so it always ends with the process.
+    // The operating system holds the lock, so the lock always ends with the process.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     database.exec('BEGIN IMMEDIATE; COMMIT;');
     const damage = findDamage(database, health);
@@ -44,7 +44,7 @@ export function openDatabase(file: string, health: HealthOptions): { database: D
   }
 }
 
-/** Replaces a damaged file by the last backup. Returns undefined if the backup is unusable. */
+/** Replaces a damaged file by the last backup. Returns undefined if the backup cannot be used. */
 export function restore(file: string, copy: string, isSound: IsSound | undefined): DatabaseSync | undefined {
   if (!existsSync(copy)) return undefined;
   copyFileSync(copy, file, constants.COPYFILE_EXCL);
@@ -57,7 +57,7 @@ export function restore(file: string, copy: string, isSound: IsSound | undefined
   }
 }
 
-/** Marks all servers as restored until their data are opened. Removes the pushed sums. */
+/** Marks all servers as restored until their data are opened, and removes the pushed sums. */
 export function markRestored(database: DatabaseSync): void {
   const kind: RestoredMark['kind'] = 'restored';
   const keys: readonly RestoredMark['key'][] = ['executions', 'changes'];
@@ -71,11 +71,11 @@ export function markRestored(database: DatabaseSync): void {
       );
     }
   } catch {
-    // If the disk is full, the next start finds the lost commits again.
+    // On a full disk, the next start finds the lost commits again.
   }
 }
 
-/** Renames a damaged file, so that a person can examine it. Returns the new name; undefined if the file is missing. */
+/** Renames a damaged file, so that it can be examined. Returns the new name; undefined if the file is missing. */
 export function quarantine(file: string, nowMs: number): string | undefined {
   const name = `${file}.damaged-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
   const isThere = existsSync(file);
@@ -87,7 +87,7 @@ export function removeDatabase(file: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
 }
 
-/** Creates directories one by one: the recursive mode of Node.js never ends if a file system refuses silently. */
+/** Creates one directory after the other, because the recursive mode of Node.js never ends if a file system refuses silently. */
 export function makeDirectory(dir: string): void {
   const found = statSync(dir, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
@@ -120,7 +120,7 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
   const isForeign = (owner: number): boolean => owner !== userId && owner !== 0;
   const { uid } = statSync(dir);
   if (isForeign(uid)) return `it belongs to another user (${uid}); chown it, or choose another \`state.dir\``;
-  // The directory of a link is checked, and that of its target.
+  // Checks the directory of a link and the directory of its target.
   for (const parent of new Set([dirname(resolve(dir)), dirname(realpathSync(dir))])) {
     const danger = findDangerAbove(statSync(parent), { userId, writers: 0o002 });
     if (danger !== undefined) return `${danger}; chmod or chown ${parent}, or choose another \`state.dir\``;
@@ -131,7 +131,7 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
     if (found.isSymbolicLink()) return `its file ${name} is a link; put the file itself there`;
     if (isForeign(found.uid))
       return `its file ${name} belongs to another user (${found.uid}); chown or remove this file`;
-    // For example, root may have restored a backup.
+    // An example is a backup that root has restored.
     if (found.uid !== userId && (found.mode & 0o066) === 0)
       return `its file ${name} belongs to root only; chown this file to the user of this process (${userId})`;
   }

@@ -6,7 +6,7 @@ import type { SpooledTrace } from './spool.ts';
 type SpoolRow = SpooledTrace & { position: number; reason: string | null; atMs: number | null };
 
 export function createSqliteRows(database: DatabaseSync): StateRows {
-  // The casts are safe: the columns are named and typed by the schema.
+  // These casts are safe: the columns are named and typed by the schema.
   return {
     units: async () =>
       database

@@ -13,17 +13,17 @@ import { toChecksum } from './state.ts';
 
 type SpoolOptions = { commit: Commit; nowMs: () => number; onDamage: (what: string) => void };
 
-/** Creates the spool in SQLite. Triggers update its sums, because a query for them would read the whole queue. */
+/** Creates the spool in SQLite. Triggers update the sums of the spool, because computing them would read the whole queue. */
 export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDamage }: SpoolOptions): Spool {
   const { line, logs, aside, sums, remove, mark, unmark, markDamaged, drop } = prepareStatements(database);
   const begins = createBegins(database);
 
-  // The casts are safe: the columns are named and typed by the schema.
+  // These casts are safe: the columns are named and typed by the schema.
   function readSums(): SpoolSize {
     const { oldestMs, ...rest } = sums.get() as Omit<SpoolSize, 'oldestMs'> & { oldestMs: number | null };
     return { ...rest, oldestMs: oldestMs ?? undefined };
   }
-  /** Removes damaged traces. They would be refused for ever, or count as other traces. */
+  /** Removes damaged traces, which would be refused for ever or count as other traces. */
   function leaveOut(damaged: readonly Row[]): void {
     commit(() => {
       for (const { position } of damaged) markDamaged.run('damaged in the state', nowMs(), position);
@@ -45,7 +45,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
       let bytes = 0;
       let first: number | undefined;
       for (const row of line.iterate(begins.of(signal), JSON.stringify(but), Number(signal === 'logs'), maxTraces)) {
-        // The cast is safe: the columns are named and typed by the schema.
+        // This cast is safe: the columns are named and typed by the schema.
         const { position, size, checksum, ...trace } = row as unknown as Row;
         first ??= position;
         if (checksum !== toTraceChecksum(trace, size)) {
@@ -71,7 +71,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
       });
       return dropped;
     },
-    // In SQLite, a negative limit means no limit.
+    // A negative limit means no limit in SQLite.
     quarantined: async () => (aside.all(-1) as unknown as QuarantinedTrace[]).map((trace) => ({ ...trace })),
     retry: async (keys) => {
       begins.forget();
@@ -79,7 +79,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
     },
     drop: async (keys) => countChanges(drop, keys),
     size: async () => readSums(),
-    // The cast is safe: the columns are named and typed by the schema.
+    // This cast is safe: the columns are named and typed by the schema.
     sizeOfLogs: async () => ({ ...logs.get(begins.of('logs')) }) as Awaited<ReturnType<Spool['sizeOfLogs']>>,
     hasRoom: async ({ maxBytes, maxTraces }) => {
       const { traces, bytes } = readSums();
@@ -105,14 +105,14 @@ function dropBeyond(
   }
 }
 
-/** Where a search begins in each queue: no item has an earlier position. */
+/** For each queue, a position with no item before it, where a search begins. */
 function createBegins(database: DatabaseSync) {
-  // A position is never used again.
+  // Positions are never reused.
   const end = database.prepare('SELECT ifnull(max(position), 0) + 1 AS position FROM spooled_trace');
   let begins = { traces: 0, logs: 0 };
   return {
     of: (signal: SpooledSignal): number => begins[signal],
-    /** `first` is the position of the first item; undefined if the queue is empty. */
+    /** `first` is the position of the first item in the queue; undefined if the queue is empty. */
     note: (signal: SpooledSignal, first: number | undefined): void => {
       begins[signal] = first ?? Number(end.get()?.['position']);
     },
@@ -162,7 +162,7 @@ function toTraceChecksum(trace: SpooledTrace, size: number): number {
   return toChecksum([key, server, executionId, startedAtMs, spooledAtMs, encoding, spans, size, bytes]);
 }
 
-/** Computes the sums again from the traces: wrong sums need no backup. */
+/** Computes the sums from the traces again, so that wrong sums need no backup. */
 export function healSums(database: DatabaseSync): void {
   database.exec(
     `UPDATE spool_sums SET (traces, bytes, set_aside, set_aside_bytes) = (sound.traces, sound.bytes, sound.aside, sound.aside_bytes)
@@ -176,7 +176,7 @@ export function healSums(database: DatabaseSync): void {
   );
 }
 
-/** Appends traces to the queue, in the caller's transaction. */
+/** Appends traces to the queue in the transaction of the caller. */
 export function createSpoolWriter(database: DatabaseSync): (traces: readonly SpooledTrace[]) => void {
   const insert = database.prepare(
     `INSERT INTO spooled_trace (key, server, execution, started_at, spooled_at, encoding, spans, size, bytes, checksum)

@@ -16,17 +16,17 @@ type SqliteOptions = Partial<StateRules> &
   (({ readonly dir: string; readonly maxPages?: number } & Pick<FileOptions, 'isCopying'>) | { readonly memory: true });
 
 type StateRules = {
-  /** Reports whether the parsed body of a document has the shape of its kind. A wrong shape means damage. */
+  /** Reports whether the parsed body of a document has the shape of its kind. A wrong shape means that the state is damaged. */
   isSound: IsSound;
-  /** Called with a description of damage that was found and quarantined during use. */
+  /** Called with a description of damage that was found during use and quarantined. */
   onDamage: (what: string) => void;
-  /** Called once if the file turns out to be damaged during use. A restart restores the last backup. */
+  /** Called once if the file turns out to be damaged during use. A restart restores its last backup. */
   onBroken: () => void;
-  /** Called after the state directory was moved or removed. Without an error, the state is written again. */
+  /** Called after the state directory was moved or removed: without an error once the state is written again. */
   onMoved: (fault: unknown) => void;
 };
 
-/** Opens the state in one SQLite file. The file stays locked while it is open. */
+/** Opens the state in one SQLite file, which stays locked while it is open. */
 export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'> = systemClock): State {
   const opened = 'dir' in options ? openStateFile({ ...options, now: clock.now }) : openMemory();
   if ('dir' in options && options.maxPages !== undefined)
@@ -91,7 +91,7 @@ function keepFile(
     onBroken();
   }
 
-  /** Throws if the file is no longer at its path: the next start would not find it. */
+  /** Throws if the file is no longer at its path, because the next start would not find it. */
   function commit(work: () => void): void {
     if (!file.isInPlace()) {
       void moveBack();
@@ -117,7 +117,7 @@ function keepFile(
         onMoved(undefined);
       })
       .catch((fault: unknown) => {
-        // Each commit tries to write the file again. Only the first failure is reported.
+        // Each commit tries to write the file again, but only the first failure is reported.
         if (!isLost) onMoved(fault);
         isLost = true;
       })
@@ -171,7 +171,7 @@ function createSqliteMemories(database: DatabaseSync, commit: Commit): Pick<Stat
   return {
     recall: async ({ server, collector }) => {
       const text = select.get(server, collector)?.memory;
-      // The cast is safe: only `remember` writes this column.
+      // This cast is safe: only `remember` writes this column.
       return typeof text === 'string' ? (JSON.parse(text) as Memory) : undefined;
     },
     remember: async ({ server, collector }, memory) => {
@@ -215,7 +215,7 @@ function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
     return known;
   }
 
-  /** Returns by how many entries the ledger grows. */
+  /** Returns the number of additional entries. */
   function write(server: string, change: LedgerChange): number {
     let growth = 0;
     for (const { project, id, startedAtMs, endedAtMs } of change.entries ?? []) {
@@ -231,7 +231,7 @@ function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
   }
 
   return {
-    // The casts are safe: the columns are named and typed by the schema.
+    // These casts are safe: the columns are named and typed by the schema.
     load: async (server, kinds) =>
       (kinds?.flatMap((kind) => ofKind.all(server, kind)) ?? documents.all(server)) as unknown as LedgerDocument[],
     find: async (server, ids) => ids.flatMap((id) => byId.all(server, id) as unknown as LedgerEntry[]),

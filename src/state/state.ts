@@ -3,7 +3,7 @@ import type { Memories } from '../domain/memory.ts';
 import type { Ledger } from './ledger.ts';
 import type { Spool } from './spool.ts';
 
-/** The data that survive a restart. All methods are asynchronous, because PostgreSQL implements them too. */
+/** The data that survive a restart. The methods are asynchronous, because PostgreSQL also implements them. */
 export type State = Memories & {
   readonly origin: StateOrigin;
   readonly ledger: Ledger;
@@ -16,15 +16,15 @@ export type State = Memories & {
 };
 
 /**
- * Where the state comes from: it is unchanged, from the last backup, or empty because it was damaged or missing. If the
- * state is `behind`, it lost its last commits, but is newer than the backup.
+ * Where the state comes from: it is unchanged, from the last backup, or empty because it was damaged or missing. A state that
+ * is `behind` has lost its last commits, but is newer than the backup.
  */
 export type StateOrigin =
   | { readonly kind: 'usual'; readonly isUpgraded?: true }
   | { readonly kind: 'behind'; readonly lostCommits: number }
   | { readonly kind: 'restored' | 'anew'; readonly damaged: string | undefined };
 
-/** Splits the owner of a memory into unit and member. Names of servers have no slash. */
+/** Splits the owner of a memory into unit and member. Names of servers contain no slash. */
 export function toOwner(server: string): { unit: string; member: string | undefined } {
   const slash = server.indexOf('/');
   if (slash < 0) return { unit: server, member: undefined };
@@ -36,7 +36,7 @@ export class StateError extends Error {
   override readonly name: string = 'StateError';
 }
 
-/** Returns a checksum of a row with its key: a body under a wrong key is damage too. */
+/** Returns a checksum of a row and its key, because a body under a wrong key is also damage. */
 export function toChecksum(parts: readonly (string | number | Uint8Array)[]): number {
   let sum = 0;
   for (const part of parts) sum = crc32(part instanceof Uint8Array ? part : `${part}\0`, sum);

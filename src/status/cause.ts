@@ -83,7 +83,7 @@ function cut(value: string | number, longest = maxTextLength): string | number {
   return typeof value === 'string' && value.length > longest ? `${value.slice(0, longest - 1).toWellFormed()}…` : value;
 }
 
-/** Returns the first cause. Without one, for example after an abort, returns the first span that failed by itself. */
+/** Returns the first cause. Without a cause, for example after an abort, returns the first span that failed by itself. */
 export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined {
   const isLeaf = ({ depth, hasFailed }: SpanRow, index: number): boolean => {
     if (!hasFailed || depth === 0) return false;
@@ -96,7 +96,7 @@ export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined 
   return spans.find(({ isFirstCause }) => isFirstCause) ?? spans.find(isLeaf);
 }
 
-/** Names the first failed step and its node, as in `step 2 (Settle) on db02`; undefined if no step failed. */
+/** Names the first failed step and its node: `step 2 (Settle) on db02`. Returns undefined if no step failed. */
 export function toPlaceOfFailure(spans: readonly SpanRow[]): string | undefined {
   const place = findPlace(spans);
   return place && `${place.step}${place.node === undefined ? '' : ` on ${place.node}`}`;
@@ -131,7 +131,7 @@ function toReasonOfFailure(spans: readonly SpanRow[]): string | undefined {
   return /^failed, (.+)$/s.exec(findFirstFailed(spans)?.why ?? '')?.[1];
 }
 
-/** OpenTelemetry's results, in the words of the server that all other pages use. */
+/** OpenTelemetry's results in the words of the server, which all other pages use. */
 const words: Readonly<Record<string, string>> = {
   success: 'succeeded',
   failure: 'failed',

@@ -1,7 +1,7 @@
 import type { Elsewhere } from './status.ts';
 import { type Silence, toSilenceText, toWatcherText } from './watcher.ts';
 
-/** Returns why the runs of a server are unknown, or old; null if they are known and current. */
+/** Returns why the runs of a server are unknown or old; null if they are known. */
 export function toUnknown(found: object | undefined, silence: Silence | Elsewhere | undefined): string | null {
   if (silence !== undefined && 'watcher' in silence) return toWatcherText(silence);
   if (silence !== undefined) return `${toSilenceText(silence)}; the rest is the last known state`;

@@ -3,17 +3,17 @@ const hour = 60 * minute;
 
 export const executionLimits = {
   consecutiveFailures: 3,
-  /** How many failures are a problem if a key is refused or a node not reached. For a critical job, one is enough. */
+  /** The number of failures if a key is refused or a node is not reached; 1 for a critical job. */
   failuresOfCause: 2,
   nodeWindowMs: 30 * minute,
   nodeFailures: 5,
   nodeFailureRatio: 0.8,
   nodeFailingJobs: 2,
   durationFactor: 1.3,
-  /** How long an increase of durations is reported. Later, the new durations count as usual. */
+  /** How long an increase of durations is reported. After this time, the new durations count as usual. */
   durationShiftMs: 14 * 24 * hour,
   lagSeconds: 1800,
-  /** The window of the problem: as long as two windows in a row with imports only. */
+  /** The window of the problem: two windows in a row with imports only. */
   importsWindowMs: 26 * hour,
   objective: 0.95,
   burnFailures: 10,
@@ -33,7 +33,7 @@ export const scheduleLimits = {
   windowMs: 30 * minute,
   lateRatio: 0.05,
   offMs: 7 * 24 * hour,
-  /** A critical run at risk is urgent if it starts this soon. */
+  /** A critical run at risk is urgent within this time of its start. */
   soonMs: 2 * hour,
   objective: 0.99,
   burnTimes: 10,
@@ -51,7 +51,7 @@ export const serverLimits = {
   memoryWindowMs: 30 * 60_000,
   memoryUsedRatio: 0.9,
   restartSeconds: 60,
-  /** How long passive mode is still shown after its end. */
+  /** How long a passive mode that is over is still shown. */
   recentlyMs: 10 * minute,
 } as const;
 

@@ -8,19 +8,19 @@ export type PastExecution = {
   readonly server: string;
   readonly id: number;
   readonly project: string | undefined;
-  /** The group and name of the job. Without a job, the kind of run. */
+  /** The group and name of the job; for a run without a job, the kind of run. */
   readonly job: string;
-  /** The id of the trace; undefined if only this page shows the trace. */
+  /** The id of the trace; undefined if the trace is only shown on this page. */
   readonly traceId: string | undefined;
   readonly permalink: string | undefined;
-  /** The known attempts before and after the execution. */
+  /** The known attempts before and after this attempt. */
   readonly attempts: readonly Attempt[];
   /** More facts, in the order of the page. */
   readonly facts: readonly Fact[];
   /** The last lines of the failed step, or of the log if it names no failed step. Recognized secrets are removed. */
   readonly lines: readonly LogLine[];
   readonly areOfStep: boolean;
-  /** Sentences about what is missing in the trace. */
+  /** Sentences about missing parts of the trace. */
   readonly notes: readonly string[];
   /** The root first, each parent before its children. */
   readonly spans: readonly [SpanRow, ...SpanRow[]];
@@ -37,7 +37,7 @@ export type SpanRow = {
   readonly depth: number;
   readonly startMs: number;
   readonly endMs: number;
-  /** True if the times of the span were moved into the times of its parent. */
+  /** True if the times were moved into the times of the parent. */
   readonly isFitted: boolean;
   readonly result: string | undefined;
   readonly hasFailed: boolean;
@@ -46,7 +46,7 @@ export type SpanRow = {
   readonly remarks: readonly string[];
 };
 
-/** Builds the page of an execution from its trace. Returns undefined for a trace without spans. */
+/** Builds the page data of an execution from its trace. Returns undefined for a trace without spans. */
 export function toPastExecution(
   { trace, failure, leftOut, lines = [], attempts }: Plan,
   { isSent, ...of }: Pick<PastExecution, 'server' | 'id'> & { readonly isSent: boolean },
@@ -120,7 +120,7 @@ function toJob(attributes: Attributes): string {
   return group === undefined ? name : `${group}/${name}`;
 }
 
-/** Collects facts from attributes. Users are included only if configured. */
+/** Collects facts from attributes, which contain users only if this is configured. */
 function toFacts(attributes: Attributes, word: string | undefined): readonly Fact[] {
   const average = attributes[own.jobAverage];
   const errorType = attributes[conventional.errorType];

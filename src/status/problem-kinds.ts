@@ -1,4 +1,4 @@
-/** The page, or the section of the front page, that shows the cause of a problem. */
+/** The page that shows the cause of a problem, or the section of the front page. */
 export type Place =
   | 'server'
   | 'rights'
@@ -12,10 +12,10 @@ export type Place =
   | 'off jobs';
 
 type Kind = {
-  /** The alerts about the problem. The runbook of the first alert helps most. */
+  /** The alerts for this problem. The first alert has the most helpful runbook. */
   readonly alerts: readonly string[];
   readonly page: Place;
-  /** True if the problem is not urgent: the page stays green. */
+  /** True if the problem is not urgent, so that the page stays green. */
   readonly isNote?: true;
 };
 
@@ -80,21 +80,21 @@ export function ofKind(kind: ProblemKind): Kind {
   return kindsOfProblems[kind];
 }
 
-/** A problem of a watched server that no collector reports. */
+/** A problem of a watched server that its collectors do not report. */
 export type Trouble = {
   readonly kind: ProblemKind;
   readonly member?: string | undefined;
-  /** The problem as a sentence without its subject. The name of the server is put before the text. */
+  /** The problem as a sentence without its subject. Texts put the name of the server before it. */
   readonly text: string;
   readonly detail?: string;
 };
 
-/** Reports whether none of the problems needs a person soon. */
+/** Reports whether no problem needs a person soon. */
 export function isWell(problems: readonly Judged[]): boolean {
   return problems.every(({ kind, isOff }) => isOff === true || ofKind(kind).isNote === true);
 }
 
-/** A kind of problem. `isOff` is set if the configuration removes all alerts about it from the rules. */
+/** A kind of problem. `isOff` is set if the configuration removes the alerts of the kind from the rules. */
 type Judged = { readonly kind: ProblemKind; readonly isOff?: true };
 
 /** Marks problems whose alerts are all off, and moves them to the end. */

@@ -9,13 +9,13 @@ import { isWatchedHere, toHeadlineElsewhere, toSummaryElsewhere } from './watche
 export type Problem = {
   readonly kind: ProblemKind;
   readonly isOff?: true;
-  /** The name of the server; undefined for problems with traces of the exporter. */
+  /** The name of the server; undefined for problems with the traces of the exporter. */
   readonly server?: string;
   readonly member?: string;
   readonly collector?: string;
-  /** At most 59 characters, because some readers see only the title. */
+  /** The title of at most 59 characters, because some readers see only the title. */
   readonly title: string;
-  /** Since when, why, and what to do; undefined if the title is enough. */
+  /** The start, the reason, and what to do; undefined if the title is enough. */
   readonly detail: string | undefined;
 };
 
@@ -48,7 +48,7 @@ export function toSentences({ title, detail }: Pick<Problem, 'title' | 'detail'>
   return detail === undefined ? sentence : `${sentence} ${detail.replace(/[.]?$/, '.')}`;
 }
 
-/** Returns the worst problem in a few words, or that there is none. */
+/** Returns the worst problem in a few words, or a sentence that there is none. */
 export function toHeadline({ servers }: Pick<Status, 'servers'>, problems: readonly Problem[]): string {
   const [worst] = problems;
   const [first, second] = servers;
@@ -65,7 +65,7 @@ export function toHeadline({ servers }: Pick<Status, 'servers'>, problems: reado
     : worst.title;
 }
 
-/** Lists the servers, not the members, that have a problem of the same kind. */
+/** Lists the servers (not members) with the same problem. */
 export function listAlike({ kind }: Problem, problems: readonly Problem[]): readonly string[] {
   if (!(kind in ofSeveral)) return [];
   return problems.flatMap((one) =>
@@ -99,7 +99,7 @@ function toTargets(server: ServerStatus): readonly TargetStatus[] {
   return [server, ...server.members];
 }
 
-/** Returns a problem if the shared database does not respond: nothing is counted meanwhile. */
+/** Returns a problem if the shared database does not respond, because nothing is counted meanwhile. */
 function findInDatabase(database: Status['database'], nowMs: number): Problem[] {
   if (database === undefined) return [];
   const { sinceMs, message } = database;
@@ -108,7 +108,7 @@ function findInDatabase(database: Status['database'], nowMs: number): Problem[] 
   ];
 }
 
-/** Returns a problem if a reload failed: the new configuration is not in use. */
+/** Returns a problem if a reload failed, because the new configuration is not in use. */
 function findInReload(failed: Status['failedReload'], nowMs: number): Problem[] {
   if (failed === undefined) return [];
   const [first = '', ...others] = failed.complaints;
@@ -166,7 +166,7 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
   } else if (result === 'success' && message !== '') {
     yield { kind: 'partial', ...where, title: `${of}: ${collector} is incomplete`, detail: message };
   }
-  // Jobs without series of executions are a problem of their server.
+  // Jobs without series of executions are listed with their server.
   const detail = `Beyond collectors.${collector}.max_series: ${beyondLimit.toLocaleString('en')} series`;
   if (result === 'success' && beyondLimit > 0 && collector !== 'executions')
     yield { kind: 'left_out', ...where, title: `${of}: series of ${collector} are dropped`, detail };
@@ -174,7 +174,7 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
 
 const kindOfComplaints: Readonly<Record<string, ProblemKind>> = { 'log-storage': 'logs', tokens: 'token' };
 
-/** Returns the problems that the server's responses report. */
+/** Returns problems that the server reports in its responses. */
 function* findUnwell({ name: collector, complaints }: CollectorStatus, of: string, place: Place): Generator<Problem> {
   for (const complaint of complaints) {
     yield {
@@ -187,34 +187,34 @@ function* findUnwell({ name: collector, complaints }: CollectorStatus, of: strin
   }
 }
 
-/** Returns the problems of a server. If it does not respond, returns only that problem, because others may be over. */
+/** Returns the problems of a server. If the server does not respond, returns only this problem, because others may be over. */
 function* findTroubles(server: ServerStatus): Generator<Problem> {
   const { name, state, troubles = [] } = server;
   if (state !== 'up') return;
   const modes = toTargets(server).flatMap((one) => (one.state === 'up' ? (one.executionMode ?? []) : []));
   for (const { kind, member, text, detail } of troubles) {
-    // No job can succeed while the server, or each of its members, is passive.
+    // While the server or each member is passive, no job can succeed.
     if (kind === 'jobs_stale' && modes.length > 0 && modes.every((mode) => mode === 'passive')) continue;
     const of = toQuoted(member === undefined ? name : `${name}/${member}`);
     yield { kind, server: name, ...(member === undefined ? {} : { member }), title: `${of}: ${text}`, detail };
   }
 }
 
-/** Returns hidden executions as one problem: one policy shows them all. */
+/** Returns hidden executions as one problem, because one policy shows all of them. */
 function* findUnreadable(server: ServerStatus): Generator<Problem> {
   const texts = listUnreadable(server);
   if (texts.length === 0) return;
   const detail = toCapital(texts.join('; '));
   const name = toQuoted(server.name);
-  // If no project is visible, the other problems of the server are old, and may be over.
+  // If no project is visible, the other problems of the server are old and may be over.
   if (server.visibleProjects === 0)
     yield { kind: 'blind', server: server.name, title: `${name} shows no project`, detail };
   else yield { kind: 'unreadable', server: server.name, title: `${name} does not show all executions`, detail };
 }
 
 /**
- * Returns denied collectors as one problem per server: one policy permits them all. Collectors that need an
- * administrator are a note, because the exporter should not have such rights.
+ * Returns denied collectors as one problem for each server, because one policy permits all of them. Collectors that need an
+ * administrator are a note, because the exporter should not have these rights.
  */
 function* findDenied(server: ServerStatus): Generator<Problem> {
   const denied = toTargets(server).flatMap(({ collectors }) => collectors.filter(({ reason }) => reason === 'denied'));
@@ -233,7 +233,7 @@ function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Pr
   yield { kind: 'hidden', server, title: `Several members answer as ${toQuoted(server)}`, detail };
 }
 
-/** Returns a problem if jobs have no series of their own. */
+/** Returns jobs without series of their own as a problem. */
 function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Problem> {
   const { jobs, durations, room, limitedBy } = executions?.leftOut ?? nothingLeftOut;
   if (limitedBy === undefined) return;
@@ -249,7 +249,7 @@ function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Pro
 }
 
 const nothingLeftOut = { jobs: 0, durations: 0, room: { jobs: 0 }, limitedBy: undefined };
-/** A greater number of jobs is not counted exactly. */
+/** Above this number, jobs are not counted exactly. */
 const minUntold = 1000;
 
 function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generator<Problem> {
@@ -273,12 +273,12 @@ function join(...parts: readonly (string | undefined)[]): string | undefined {
   return said.length === 0 ? undefined : said.join(': ');
 }
 
-/** Quotes a name. A long name is shortened, so that the title has room for the problem. */
+/** Quotes a name. Shortens a long name, so that the title has room for the problem. */
 function toQuoted(name: string): string {
   return `"${cut(name, maxNameLength)}"`;
 }
 
-/** Cuts a long title, for example one with a message of the server. The detail then has the whole text. */
+/** Cuts a long title, such as one with a message of the server. If a title is shortened, the detail has the whole text. */
 function toBrief({ title, detail, ...problem }: Problem): Problem {
   const brief = cut(title, maxTitleLength);
   const whole = brief === title ? detail : join(title, detail);

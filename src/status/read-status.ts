@@ -33,12 +33,12 @@ export type StatusParts = {
   readonly collectors: readonly Pick<Collector, 'name' | 'reads'>[];
   readonly polls: () => readonly PollStatus[];
   readonly watched: (server: string) => Watched | undefined;
-  /** Returns the lease of a server when leases were last read from the shared database. */
+  /** Returns the lease of a server, as last read from the shared database. */
   readonly lease?: (server: string) => LeaseStatus | undefined;
-  /** Returns the exporter that watches a server. If servers are not shared, it is always this one. */
+  /** Returns the exporter that watches a server. If servers are not shared, the owner is always this exporter. */
   readonly watcherOf?: (server: string) => Watcher;
   readonly database?: () => Status['database'];
-  /** Returns how deliveries of traces go; undefined if no traces are made. */
+  /** Returns the state of trace delivery; undefined if no traces are made. */
   readonly delivery: () => DeliveryStatus | undefined;
   readonly state: Pick<Memories, 'recall'>;
   readonly spool: {
@@ -54,9 +54,9 @@ export type StatusParts = {
 };
 
 export type Watched = {
-  /** Returns facts from the first contact with the server, or with one of its members. */
+  /** Returns the facts of the first contact with the server or with a cluster member. */
   readonly facts: (member?: string) => ServerFacts | undefined;
-  /** Returns the state of the server, or of one of its members, by its vital polls. */
+  /** Returns the state of the server or of a cluster member according to vital polls. */
   readonly seen: (member?: string) => Seen | undefined;
   readonly executions: () => ExecutionsOfServer | undefined;
   readonly troubles?: () => readonly Trouble[];
@@ -90,7 +90,7 @@ export async function readStatus(parts: StatusParts, pause: Pause = noPause): Pr
   };
 }
 
-/** How long a page waits. A shared database may take much longer than a local one. */
+/** The time limit for a page. A shared database may need much longer than a local one. */
 const patienceMs = 2000;
 
 /** Reads the sizes of traces. Returns undefined if the state cannot be read. */
@@ -170,7 +170,7 @@ async function readTarget({ name, url }: Address, parts: TargetParts): Promise<T
   };
 }
 
-/** Reads the last change of the mode. If the state cannot be read, there is no change. */
+/** Reads the last change of the mode. Returns no change if the state cannot be read. */
 function recallMode({ state, clock }: Pick<StatusParts, 'state' | 'clock'>, server: string): Promise<Memory> {
   return within(clock, patienceMs, state.recall({ server, collector: 'execution-mode' })).then(
     (memory) => memory ?? {},
@@ -203,7 +203,7 @@ function toCollectorStatus(poll: PollStatus, isOld: boolean): CollectorStatus {
   }
   const { message } = outcome;
   if (outcome.result === 'failed') return { ...bare, result: 'failed', reason: outcome.kind, message };
-  // A denied poll skips some of its scheduled runs.
+  // A denied poll skips some of its scheduled times.
   const askedAgainAtMs = nextRunAtMs === undefined ? undefined : Math.max(nextRunAtMs, endedAtMs + restsForMs);
   return { ...bare, result: 'off', reason: outcome.reason, message, nextRunAtMs: askedAgainAtMs };
 }
@@ -222,7 +222,7 @@ function listOff({ collectors }: StatusParts['config']): CollectorStatus[] {
 
 type SightOfServer = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'missingPolicy' | 'needsAdmin'>;
 
-/** Describes what the credentials of a server cannot read, in words, and as a policy that permits it. */
+/** Describes what the credentials of a server cannot read, in words and as a policy that permits it. */
 function toSight(polls: readonly PollStatus[], parts: StatusParts, watched: Watched | undefined): SightOfServer {
   const executions = watched?.executions();
   const visibleProjects = watched?.visibleProjects();
@@ -259,7 +259,7 @@ function toDenied(
   return { missingPolicy: reads.length === 0 ? undefined : toAccessPolicy(reads, dialect), needsAdmin };
 }
 
-/** Reports whether requests of a poll were denied. A note of the executions collector has other reasons. */
+/** Reports whether requests of a poll were denied. Notes of the executions collector have other reasons. */
 function isDenied(collector: string, last: PollStatus['last']): boolean {
   if (last?.outcome.result === 'success') return last.outcome.note !== undefined && collector !== 'executions';
   return last?.outcome.result === 'off' && last.outcome.reason === 'denied';

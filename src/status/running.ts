@@ -18,10 +18,10 @@ type ExecutionsStatus = Omit<AllOfExecutions, 'jobs' | 'isShownProject'>;
 type Execution = ExecutionsStatus['running'][number];
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
 
-/** The maximum number of executions on a page. Metrics have no such limit. */
+/** The maximum number of executions on a page. Metrics contain all executions. */
 const maxShown = 10;
 
-/** Returns a running or waiting execution as it was last read; undefined if unknown or not watched. */
+/** Returns a running or waiting execution as last read; undefined if it is unknown or not watched. */
 export function findRunning(
   { nowMs, recent, lastRead, ...status }: ExecutionsStatus,
   settings: Settings,
@@ -41,7 +41,7 @@ export function toStartsAtMs({ isWaiting, startedAtMs, serverNowMs }: RunningExe
   return isWaiting && Number.isFinite(startedAtMs) && startedAtMs > serverNowMs ? startedAtMs : undefined;
 }
 
-/** Builds the page about the executions of a server; undefined until they were read, even before a restart. */
+/** Builds the page data about the executions of a server; undefined until they were read, now or before a restart. */
 export function toWhatRuns(status: ExecutionsStatus, settings: Settings): ExecutionsOfServer | undefined {
   const { nowMs, seenMs, epoch, countedSinceMs, visibility } = status;
   if (seenMs === undefined && status.recent.length === 0) return undefined;
@@ -85,7 +85,7 @@ export function listEnded({ recent }: Pick<ExecutionsStatus, 'recent'>, settings
   return recent.filter((run) => isWanted(run.project, run, settings)).map(toEnded);
 }
 
-/** Counts the executions of the last 24 hours. The current hour is included. */
+/** Counts executions of the last 24 hours, including the current hour. */
 export function toHours(ended: readonly Pick<EndedStatus, 'ending' | 'endedAtMs'>[], nowMs: number): HourOfRuns[] {
   const lastMs = Math.floor(nowMs / hourMs) * hourMs;
   const oldestMs = Math.min(...ended.map(({ endedAtMs }) => endedAtMs));
@@ -100,7 +100,7 @@ export function toHours(ended: readonly Pick<EndedStatus, 'ending' | 'endedAtMs'
 
 const hourMs = 3_600_000;
 
-/** Reports whether an execution is a run of a job. The ids decide, because names may change. */
+/** Reports whether an execution is a run of a job. The id decides, because names may change. */
 export function isRunOf(
   { project, job, jobId }: Pick<EndedStatus, 'project' | 'job' | 'jobId'>,
   { id, path }: { readonly id: string | undefined; readonly path: string },
@@ -113,7 +113,7 @@ export function isFailure({ ending }: Pick<EndedStatus, 'ending'>): boolean {
   return failedEndings.includes(ending);
 }
 
-/** Converts an execution for pages. Decides whether it was overdue when it was last seen. */
+/** Converts an execution for pages. Decides whether the execution was overdue when it was last seen. */
 function toRunning(execution: Execution, seenMs: number | undefined, settings: Settings): RunningStatus | undefined {
   const { id, project, startedAtMs, job } = execution;
   const name = toJobName(execution);
@@ -149,7 +149,7 @@ type Unreadable = Pick<ExecutionsOfServer, 'runningSight' | 'runningDenied' | 'h
 
 type Sight = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'state'>;
 
-/** Returns sentences about the executions of a server, or of one project, that the credentials cannot read. */
+/** Returns sentences about executions of a server, or of one of its projects, that the credentials cannot read. */
 export function listUnreadable({ executions, visibleProjects, state }: Sight, only?: string): readonly string[] {
   if (state !== 'up') return [];
   if (visibleProjects === 0) return ['it has none, or the credentials cannot read any'];
@@ -183,7 +183,7 @@ function* listCounts(projects: readonly HiddenHistory[]): Generator<string> {
   yield `history of ${toNames(projects.map(({ project }) => project))}: ${all} counted, ${shown} readable`;
 }
 
-/** Returns the first few names, unshortened. */
+/** Returns the first few names without shortening them. */
 function toNames(names: readonly string[]): string {
   const shown = names.slice(0, names.length > 4 ? 3 : 4).join(', ');
   return names.length > 4 ? `${shown} and ${names.length - 3} more` : shown;

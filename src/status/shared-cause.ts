@@ -2,7 +2,7 @@ import type { CommonCause } from '../diagnosis/changes/deciding/common-cause.ts'
 import { toCount } from '../domain/format.ts';
 import type { Trouble } from './problem-kinds.ts';
 
-/** Describes the common cause of failed jobs, and how many successful jobs share it. */
+/** Describes the common cause of failed jobs, and the number of successful jobs that share it. */
 export function toCauseTexts({ kind, subject, failed, covered, succeeded, spared }: CommonCause) {
   return {
     text: `${covered} of ${failed} failed jobs share ${subject === '' ? `a ${kind}` : `${kind} ${subject}`}`,

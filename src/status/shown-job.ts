@@ -13,10 +13,10 @@ import type { EndedStatus, RunningStatus } from './status.ts';
 export type ShownJob = {
   readonly server: string;
   readonly path: string;
-  /** The server time, now and when the job's running executions were read. */
+  /** The server time, now and when the running executions of the job were read. */
   readonly nowMs: number;
   readonly seenMs?: number | undefined;
-  /** The schedule of a job; undefined if it has none, or if it is not watched. */
+  /** The schedule of a job; undefined without a schedule, or if it is not watched. */
   readonly schedule: ScheduleOfJob | undefined;
   /** The newest finished runs, newest first. */
   readonly runs: readonly EndedStatus[];
@@ -25,14 +25,14 @@ export type ShownJob = {
   readonly usualMs: number | undefined;
   readonly overdueMs: number | undefined;
   readonly lastFailure?: FailedRun | undefined;
-  /** The changes before the last run, if the run failed. */
+  /** The changes before the last run, if this run failed. */
   readonly explanation?: Explanation | undefined;
   readonly about?: AboutJob;
-  /** Changes of the job itself, newest first. */
+  /** The changes of the job itself, newest first. */
   readonly changes?: readonly Change[] | undefined;
   /** True if the results of the job change often. */
   readonly isFlaky?: boolean;
-  /** The last lasting changes of durations: of the job, then of its steps. */
+  /** The last lasting changes of durations, first of the job, then of its steps. */
   readonly shifts?: readonly ShownShift[];
 };
 
@@ -52,12 +52,12 @@ type Input = Pick<
   ShownJob,
   'server' | 'path' | 'about' | 'changes' | 'nowMs' | 'seenMs' | 'schedule' | 'lastFailure'
 > & {
-  /** The id of the job that now has the path, if the job list shows it. */
+  /** The id of the job that has this path now, if the list of jobs shows it. */
   readonly jobId?: string | undefined;
-  /** Returns why an execution failed, if its cause is stored. */
+  /** Returns why an execution failed, if the reason is stored. */
   readonly failureOf?: (run: EndedStatus) => FailedRun | undefined;
   readonly explain?: (run: EndedStatus) => Explanation | undefined;
-  /** Explains what changed between two runs of the job. */
+  /** Explains the changes between two runs of the job. */
   readonly explainShift?: (job: JobNames, usualUntilMs: number, sinceMs: number) => Explanation | undefined;
   readonly stepShifts?: readonly (Shift & { readonly step: string })[] | undefined;
   readonly ended: readonly EndedStatus[];
@@ -73,7 +73,7 @@ type Input = Pick<
   readonly overdueFloorMs: number;
 };
 
-/** Collects the content of the page of a job. Returns undefined if the job is unknown. */
+/** Collects the data for the page of a job. Returns undefined if the job is not known. */
 export function toShownJob(input: Input): ShownJob | undefined {
   const { server, path, nowMs, seenMs, schedule, ended, factsOf, overdueFactor, overdueFloorMs } = input;
   const { project, group, name } = schedule?.job ?? ofJobPath(path);
@@ -101,7 +101,7 @@ function explainShift({ usualUntilMs, sinceMs }: Shift, job: JobNames, explain: 
   return usualUntilMs === undefined ? undefined : explain?.(job, usualUntilMs, sinceMs);
 }
 
-/** Returns the last failure of a job. Causes are stored by name, so the cause may belong to another job. */
+/** Returns the last failure of a job. Causes are stored by name, so the cause may be of another job. */
 function findLastFailure(
   { ended, lastFailure, failureOf }: Input,
   runs: readonly EndedStatus[],

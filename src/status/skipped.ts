@@ -5,7 +5,7 @@ import { toIso, toUnknown } from './known.ts';
 import type { Elsewhere } from './status.ts';
 import type { Silence } from './watcher.ts';
 
-/** The scheduled runs of an interval that did not happen. Times are texts, as in JSON. */
+/** The scheduled runs of an interval that did not happen. Times are text, as in JSON. */
 export type SkippedStatus = {
   readonly server: string;
   /** Why nothing is known, or why the data are old; null if the data are known and current. */
@@ -16,7 +16,7 @@ export type SkippedStatus = {
   /** The number of missed runs without a later success. */
   readonly left: number;
   readonly undecided: number;
-  /** The number of scheduled times that are still being checked. */
+  /** The number of times that are still being checked. */
   readonly checking: number;
   readonly sentence: string;
   readonly runs: readonly SkippedText[];
@@ -33,11 +33,11 @@ export type SkippedText = {
   readonly first: string;
   readonly last: string;
   readonly count: number;
-  /** The first success of the job after the missed run. */
+  /** The first later success of the job. */
   readonly recovered: { readonly execution: number | null; readonly at: string; readonly sentence: string } | null;
-  /** A run of the job that is in progress. */
+  /** A later run in progress. */
   readonly running: { readonly execution: number; readonly at: string; readonly sentence: string } | null;
-  /** The job on the server; null if the server no longer lists the job as scheduled. */
+  /** The URL of the job on the server; null if the server no longer lists the job as scheduled. */
   readonly url: string | null;
 };
 
@@ -68,7 +68,7 @@ export function toSkippedStatus(server: string, { skipped, silence, serverUrl }:
   };
 }
 
-/** Explains why some skipped runs, or later runs, may be unknown. */
+/** Explains why some skipped runs, or the runs after them, may be unknown. */
 function toUnwatched({ sinceMs, untilMs, watchedMs = untilMs, untimed, isUnread = false }: Skipped): string | null {
   const lateMs = Math.min(watchedMs, untilMs);
   const reasons = [
@@ -93,7 +93,7 @@ const nothing = {
   runs_left_out: 0,
 } as const;
 
-/** Reports whether a run still has to be started by hand. Undefined if none is known, but some are undecided. */
+/** Reports whether a run still has to be started by hand. Returns undefined if none is known, but not all are decided. */
 export function isAnyLeft({ since, unknown, left, undecided, checking }: SkippedStatus): boolean | undefined {
   if (since === null) return undefined;
   return left > 0 || (unknown === null && undecided + checking === 0 ? false : undefined);

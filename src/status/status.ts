@@ -3,19 +3,19 @@ import type { HiddenHistory } from '../executions/reading/visibility.ts';
 import type { LeftOut } from '../executions/series/fit-series.ts';
 import type { Trouble } from './problem-kinds.ts';
 
-/** Which exporter watches a server now, if several exporters share the servers. */
+/** The exporter that watches a server now, if several exporters share the servers. */
 export type Watcher =
   | { readonly is: 'us' }
-  /** `page` is the URL for browsers; undefined if it would not work in a browser. */
+  /** `page` is the URL for browsers; undefined if it would not work. */
   | { readonly is: 'other'; readonly address: string; readonly page: string | undefined }
   | { readonly is: 'nobody' };
 
-/** A server that another exporter, or no exporter, watches. Nothing is known about it here. */
+/** A server that another exporter or no exporter watches. Nothing is known about this server here. */
 export type Elsewhere = { readonly server: string; readonly watcher: Exclude<Watcher, { is: 'us' }> };
 
 /**
- * Whether a server responds and accepts the credentials. `elsewhere`: another exporter watches the server. `unwatched`:
- * no exporter does.
+ * Whether a server responds and accepts the credentials. `elsewhere`: another exporter watches the server; `unwatched`: no
+ * exporter watches it.
  */
 export type ServerState = 'up' | 'refused' | 'down' | 'waiting' | 'elsewhere' | 'unwatched';
 
@@ -26,16 +26,16 @@ export type LeaseStatus = {
   readonly isOwned: boolean;
   readonly owner: string;
   readonly epoch: number;
-  /** How long the lease lasts unless it is renewed. */
+  /** The time until the lease expires unless it is renewed. */
   readonly expiresInMs: number;
 };
 
 export type CollectorStatus = {
   readonly name: string;
   readonly result: 'success' | 'failed' | 'off' | 'waiting';
-  /** The kind of error, or why the collector is off. */
+  /** The kind of the error, or the reason why the collector is off. */
   readonly reason?: string | undefined;
-  /** The message of the error, or a note about what was skipped. */
+  /** The error message, or a note about skipped parts. */
   readonly message?: string | undefined;
   /** Problems of the server that a successful poll reports. */
   readonly complaints: readonly string[];
@@ -49,11 +49,11 @@ export type CollectorStatus = {
   /** True if the last poll spread its requests over its interval. */
   readonly isSpread?: true;
   readonly series?: number | undefined;
-  /** The number of series that the collector's limit dropped. */
+  /** The number of series that the limit of the collector has dropped. */
   readonly beyondLimit?: number | undefined;
 };
 
-/** A watched address: a server, or a member of a cluster. */
+/** One watched address: a server or a cluster member. */
 export type TargetStatus = {
   readonly name: string;
   readonly url: string;
@@ -74,7 +74,7 @@ export type RunningStatus = {
   readonly project: string;
   /** The group and name of the job; undefined for a command without a job. */
   readonly job: string | undefined;
-  /** The id of the job; absent for a command without a job, and if the server did not report it. */
+  /** The id; absent for a command without a job, and if the server did not report it. */
   readonly jobId?: string | undefined;
   readonly startedAtMs: number;
   readonly averageMs: number | undefined;
@@ -86,7 +86,7 @@ export type RunningExecution = RunningStatus & {
   readonly server: string;
   /** True if the execution is queued, or scheduled for later. */
   readonly isWaiting: boolean;
-  /** True if running executions cannot be read now. */
+  /** True if running executions cannot be read at the moment. */
   readonly isUnread?: boolean;
   /** The server time, now and at the last read. */
   readonly serverNowMs: number;
@@ -96,9 +96,9 @@ export type RunningExecution = RunningStatus & {
 export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'jobId' | 'startedAtMs'> & {
   readonly ending: string;
   readonly endedAtMs: number;
-  /** The names of some failed nodes; absent if no name is known. */
+  /** The names of some failed nodes; absent if no names are known. */
   readonly failedNodes?: readonly string[];
-  /** The number of failed nodes. Set if `failedNodes` has not all of them. */
+  /** The number of failed nodes. Set if `failedNodes` does not list all nodes. */
   readonly failedNodeCount?: number;
 };
 
@@ -106,28 +106,28 @@ export type EndedExecution = EndedStatus & { readonly server: string };
 
 export type HourOfRuns = {
   readonly startMs: number;
-  /** When the oldest stored execution ended, if in this hour. */
+  /** The end of the oldest stored execution, if it is within this hour. */
   readonly sinceMs?: number | undefined;
   /** The number of runs; undefined for hours before the oldest stored execution. */
   readonly runs: number | undefined;
   readonly failures: number;
 };
 
-/** The executions of a server in the last round: the first of each list, and how many there are. */
+/** The executions of a server in the last round: the first of each list, and the total numbers. */
 export type ExecutionsOfServer = {
   readonly serverNowMs: number;
-  /** The server time at which running executions were last read. */
+  /** The server time of the last read of running executions; undefined before the first read. */
   readonly seenMs: number | undefined;
-  /** How often ids have started from 1. */
+  /** The number of times that ids have started from 1. */
   readonly epoch: number | undefined;
-  /** Since when executions are counted; undefined if unknown. */
+  /** The start of counting; undefined if unknown. */
   readonly countedSinceMs: number | undefined;
-  /** `denied`: running executions cannot be read in any project. `unknown`: they have not been read yet. */
+  /** `denied`: running executions cannot be read in any project; `unknown`: they have not been read yet. */
   readonly runningSight: 'known' | 'unknown' | 'denied';
-  /** Projects whose running executions are denied, although those of other projects are not. */
+  /** Projects whose running executions cannot be read, although running executions of other projects can. */
   readonly runningDenied: readonly string[];
   readonly hidden: readonly HiddenHistory[];
-  /** Running executions: overdue ones first, then the longest. */
+  /** The running executions: overdue ones first, then the longest. */
   readonly running: readonly RunningStatus[];
   readonly runningCount: number;
   readonly overdueCount: number;
@@ -135,7 +135,7 @@ export type ExecutionsOfServer = {
   readonly waitingCount: number;
   /** The finished executions, newest first. */
   readonly ended: readonly EndedStatus[];
-  /** How many finished executions are stored for pages. */
+  /** The number of finished executions that are stored for pages. */
   readonly endedCount: number;
   /** The last 24 hours, oldest first. */
   readonly hours: readonly HourOfRuns[];
@@ -145,11 +145,11 @@ export type ExecutionsOfServer = {
 
 export type ServerStatus = TargetStatus & {
   readonly members: readonly TargetStatus[];
-  /** Undefined before the first read, and if the collector is off. */
+  /** The executions; undefined before the first read, and if the collector is off. */
   readonly executions: ExecutionsOfServer | undefined;
-  /** How many projects the credentials can see; undefined before the first list. */
+  /** The number of projects that the credentials can see; undefined before the first list. */
   readonly visibleProjects: number | undefined;
-  /** Denied collectors that need rights of administrators. No suggested policy grants such rights. */
+  /** Denied collectors that need the rights of an administrator. A suggested policy never grants these rights. */
   readonly needsAdmin: readonly DeniedToAll[];
   /** True if several members that are not configured respond in turn. */
   readonly hidesMembers: boolean;
@@ -158,15 +158,15 @@ export type ServerStatus = TargetStatus & {
   readonly lease?: LeaseStatus | undefined;
   /** The access policy that permits the denied requests. */
   readonly missingPolicy: string | undefined;
-  /** The rights of the token, once known. Servers before 5.9 do not report them. */
+  /** The rights of the token; undefined until they are known, and on servers before 5.9. */
   readonly rights?: ProvedRights | undefined;
-  /** Problems of the server, its executions and its schedules that no collector reports. */
+  /** Problems of the server, its executions and its schedules that collectors do not report. */
   readonly troubles?: readonly Trouble[];
 };
 
 /** The rights of the credentials, as reported by the server. */
 export type ProvedRights = Rights & {
-  /** The minimal policy, if the credentials have more rights than it grants. */
+  /** The minimal policy. Set if the credentials have more rights. */
   readonly leastPolicy: string | undefined;
 };
 
@@ -174,11 +174,11 @@ export type DeniedToAll = { readonly collector: string; readonly right: string }
 
 /** Traces that wait for delivery to the OTLP endpoint. */
 export type TracesStatus = {
-  /** How deliveries go; undefined if no traces are made. The state may still have earlier traces. */
+  /** The state of delivery; undefined if no traces are made. The state directory may still contain earlier traces. */
   readonly delivery: DeliveryStatus | undefined;
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** When the first trace in the queue was made. */
+  /** The time at which the first trace in the queue was made. */
   readonly oldestMs: number | undefined;
   readonly quarantine: number;
   readonly quarantinedBytes: number;
@@ -186,10 +186,10 @@ export type TracesStatus = {
 
 export type DeliveryStatus = {
   readonly collector: string;
-  /** Since when, and why, deliveries fail; undefined while they succeed. */
+  /** The start and the reason of failing deliveries; undefined while deliveries succeed. */
   readonly failing: { readonly sinceMs: number; readonly reason: string; readonly what?: string } | undefined;
   readonly lastDeliveredMs: number | undefined;
-  /** How many counted executions have no trace yet. */
+  /** The number of counted executions without a trace yet. */
   readonly pending: number;
   readonly bounds: Bounds;
   readonly quarantineBounds: Bounds;
@@ -197,7 +197,7 @@ export type DeliveryStatus = {
 
 type Bounds = { readonly maxBytes: number; readonly maxTraces: number };
 
-/** A trace that the OTLP endpoint rejected although its request had no other traces. */
+/** A trace that the OTLP endpoint rejected in a request without other traces. */
 export type QuarantineStatus = {
   /** The name of the trace, `SERVER/EXECUTION`. */
   readonly name: string;
@@ -215,14 +215,14 @@ export type Status = {
   readonly atMs: number;
   readonly startedAtMs: number;
   readonly loadedAtMs: number;
-  /** The addresses of replicas whose configuration differs. */
+  /** The addresses of replicas with another configuration. */
   readonly differing?: readonly string[];
   /** The alerts that the configuration removes from the rules. */
   readonly alertsOff?: readonly string[];
   readonly failedReload?: { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
-  /** The shared database, while it does not respond. */
+  /** The state of the shared database. Set while the database does not respond. */
   readonly database?: DatabaseStatus | undefined;
   readonly servers: readonly ServerStatus[];
-  /** The traces; undefined if the state cannot be read. */
+  /** The state of traces; undefined if it cannot be read. */
   readonly traces: TracesStatus | undefined;
 };

@@ -8,15 +8,15 @@ import { type SkippedSummary, toSkippedSummary } from './skipped.ts';
 import type { Elsewhere } from './status.ts';
 import type { Silence } from './watcher.ts';
 
-/** The coming runs at risk. Times are texts, as in JSON. */
+/** The coming runs at risk. Times are text, as in JSON. */
 export type Tonight = { readonly hours: number; readonly servers: readonly ServerTonight[] };
 
 export type ServerTonight = {
   readonly server: string;
-  /** Why nothing is known about the runs of the server, or why the data are old; null if known and current. */
+  /** Why nothing is known about the runs of the server, or why the data are old; null if the data are known and current. */
   readonly unknown: string | null;
   readonly risks: RisksTonight | null;
-  /** The scheduled runs of the last twelve hours that did not happen, and how many have no later success. */
+  /** The scheduled runs of the last twelve hours that did not happen, and those without a later success. */
   readonly skipped: SkippedSummary | null;
 };
 
@@ -26,8 +26,8 @@ export type RisksTonight = {
   readonly expected: number;
   readonly at_risk: number;
   /**
-   * `runs`: runs of jobs without a known run or node. `jobs_without_times`: jobs whose scheduled times are not all
-   * known. `of_projects_off`: how many of them are in a project that is switched off.
+   * `runs`: runs of jobs without a known run or node. `jobs_without_times`: jobs whose scheduled times are not all known.
+   * `of_projects_off`: how many of these jobs are in a project that is switched off.
    */
   readonly not_judged: { readonly runs: number; readonly jobs_without_times: number; readonly of_projects_off: number };
   readonly troubles: readonly TroubleTonight[];
@@ -71,7 +71,7 @@ export function toServerTonight(
   const unknown = toUnknown(risks, silence);
   const isElsewhere = silence !== undefined && 'watcher' in silence;
   if (risks === undefined || isElsewhere) return { server, unknown, risks: null, skipped: null };
-  // The first list of jobs has not been read.
+  // The first list of jobs is still missing.
   if (risks.jobCount === 0)
     return { server, unknown: unknown ?? 'no scheduled job is watched yet', risks: null, skipped: null };
   return {
@@ -120,14 +120,14 @@ function toTrouble(trouble: TroubleAhead, { nowMs }: RisksAhead): TroubleTonight
   };
 }
 
-/** The texts of these reasons begin with the name of a job, which must not be capitalized. */
+/** The texts for these reasons begin with the name of a job, which must not be capitalized. */
 const ofJobs = new Set<TroubleAhead['reason']>(['access', 'job_failing', 'child_failing', 'overlap']);
 
 function toRuns({ job, isCritical, firstMs, lastMs, count, reasons, subject }: RunsAtRisk): RunsTonight {
   return { ...job, critical: isCritical, first: toIso(firstMs), last: toIso(lastMs), count, reasons, subject };
 }
 
-/** Reports whether any run is at risk. Undefined if no known run is, but a server is silent or not watched. */
+/** Reports whether any run is at risk. Returns undefined if a server is silent or not watched, and no known run is at risk. */
 export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
   if (servers.some(({ risks }) => (risks?.at_risk ?? 0) > 0)) return true;
   return servers.every(({ risks, unknown }) => unknown === null && isJudged(risks)) && servers.length > 0

@@ -4,7 +4,7 @@ import type { Seen } from '../schedule/vitality.ts';
 import { isWell } from './problem-kinds.ts';
 import type { Elsewhere, LeaseStatus, ServerState, ServerStatus, TargetStatus, Watcher } from './status.ts';
 
-/** The URLs of this exporter: the configured one, and the one that works on its own machine. */
+/** The URLs of this exporter: the configured URL, and the URL that works on its own machine. */
 type Own = { readonly externalUrl: string | undefined; readonly url: string };
 
 export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
@@ -17,7 +17,7 @@ export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
   return { is: 'other', address, page: isOwn || isHere ? undefined : toBare(address) };
 }
 
-/** Reports whether a URL works only on the exporter's own machine, as the default without `web.external_url` does. */
+/** Reports whether a URL works only on the exporter's machine, as by default (without `web.external_url`). */
 function isOfOneMachine(address = ''): boolean {
   const { hostname = '' } = URL.parse(address) ?? {};
   return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
@@ -27,7 +27,7 @@ function toBare(address: string): string {
   return address.replace(/\/$/, '');
 }
 
-/** Describes which exporter watches a server instead of this one, without a full stop. */
+/** Describes which exporter watches a server instead of this exporter, without a full stop. */
 export function toWatcherText({ server, watcher }: Elsewhere): string {
   if (watcher.is === 'nobody') return `No exporter watches "${server}" at the moment`;
   const { address, page } = watcher;
@@ -39,7 +39,7 @@ export function isWatchedHere({ state }: Pick<ServerStatus, 'state'>): boolean {
   return state !== 'elsewhere' && state !== 'unwatched';
 }
 
-/** Reports whether there is no problem; null if another exporter watches the server, so that this one cannot know. */
+/** Reports whether there is no problem; null if another exporter watches the server, so that the answer is unknown here. */
 export function judge(
   { servers }: { servers: readonly Pick<ServerStatus, 'state'>[] },
   problems: Parameters<typeof isWell>[0],
@@ -48,7 +48,7 @@ export function judge(
   return servers.length > 0 && servers.every(isWatchedHere) ? true : null;
 }
 
-/** Returns the headline if there is no problem, but other exporters watch some of the servers. */
+/** Returns the headline if there is no problem, and other exporters watch some of the servers. */
 export function toHeadlineElsewhere(own: number, all: number, only: string): string {
   if (all === 0) return 'This shard has no server';
   if (all === 1) return `${only} is watched by another exporter`;
@@ -61,7 +61,7 @@ export function toSummaryElsewhere(others: number): string {
   return others === 0 ? '' : ` ${toCount(others, 'server')} ${others === 1 ? 'is' : 'are'} watched by other exporters.`;
 }
 
-/** A server that does not respond, refuses the credentials, or shows no project. Its data are old. */
+/** A server that does not respond, refuses the credentials or shows no project, so that its data are old. */
 export type Silence = {
   readonly server: string;
   readonly state: 'down' | 'refused' | 'empty';
@@ -76,7 +76,7 @@ export function toServerState(seen: Seen | undefined): StateOfTarget {
   return seen ?? { state: 'waiting', sinceMs: undefined, message: undefined };
 }
 
-/** Returns the state of a cluster whose members are watched separately. It is up if any member is up. */
+/** Returns the state of a cluster whose members are watched separately. A cluster is up if one of its members is up. */
 export function toCommonState(members: readonly StateOfTarget[]): StateOfTarget {
   const best = bestFirst.find((state) => members.some((one) => one.state === state)) ?? 'waiting';
   const since = members.flatMap(({ state, sinceMs }) => (state === best && sinceMs !== undefined ? [sinceMs] : []));

@@ -8,7 +8,7 @@ import { isFailure, toStartsAtMs } from './running.ts';
 import type { AboutJob, ShownJob } from './shown-job.ts';
 import type { EndedStatus, RunningExecution } from './status.ts';
 
-/** Why an execution failed. Times are texts, as in JSON. */
+/** Why an execution failed. Times are text, as in JSON. */
 export type WhyFailed = {
   readonly execution: number;
   readonly at: string;
@@ -21,15 +21,15 @@ export type WhyFailed = {
   readonly first_seen: string | undefined;
   readonly seen: number | undefined;
   readonly sentence: string;
-  /** What changed since the last success; absent if unknown. */
+  /** The changes since the last success; absent if unknown. */
   readonly suspects?: readonly WhySuspect[] | undefined;
   readonly unchanged?: readonly string[] | undefined;
   readonly not_watched?: Explanation['notWatched'] | undefined;
-  /** The common cause of several failing jobs, if the job shares it. The numbers count jobs. */
+  /** The common cause of failing jobs that the job shares. The numbers count jobs. */
   readonly common_cause?: (Omit<CommonCause, 'probability' | 'sinceMs'> & { readonly since: string }) | undefined;
 };
 
-/** A change before a failure. The most likely cause comes first. */
+/** A change before a failure. Lists begin with the most likely cause. */
 type WhySuspect = {
   readonly kind: string;
   readonly scope: string;
@@ -46,19 +46,19 @@ export type WhyEnded = AboutJob & {
   readonly server: string;
   readonly id: number;
   readonly job: string | undefined;
-  /** How the execution ended, such as failed, succeeded or aborted; unknown until it ends. */
+  /** The ending, such as failed, succeeded or aborted; unknown before the end. */
   readonly verdict: string;
   readonly sentence: string;
   readonly facts: readonly string[];
   readonly failure: WhyFailed | undefined;
 };
 
-/** The response about a job: the decision about its last scheduled time, and facts about its runs. */
+/** The response about a job: the decision about its last scheduled time, and facts from its runs. */
 export type WhyOfJob = Why & AboutJob & AboutRuns;
 
 export type AboutRuns = {
   readonly failure: WhyFailed | undefined;
-  /** Lasting changes of durations: of steps, or without `step` of the whole job. */
+  /** The lasting changes of durations of steps or, without `step`, of the whole job. */
   readonly duration_shifts?: readonly {
     readonly step?: string | undefined;
     readonly since: string;
@@ -136,7 +136,7 @@ type Found = {
   readonly nowMs: number;
 };
 
-/** Explains how an execution ended; undefined if the execution is unknown. */
+/** Explains how an execution ended. Returns undefined if the execution is not known. */
 export function explainExecution(
   server: string,
   { running, ended, failure, why, explanation, nowMs }: Found,
@@ -184,7 +184,7 @@ export function describeRuns(shown: ShownJob | undefined): AboutRuns {
   };
 }
 
-/** Explains a job whose schedule is not watched; undefined if nothing is known about the job. */
+/** Explains a job without a watched schedule. Returns undefined if nothing is known about the job. */
 export function explainUnscheduled(shown: ShownJob | undefined, unseen?: string): WhyOfJob | undefined {
   const { server = '', path = '', runs: [newest] = [], lastFailure, shifts, nowMs = 0 } = shown ?? {};
   if (newest === undefined && lastFailure === undefined && shifts?.[0] === undefined) return undefined;

@@ -7,7 +7,7 @@ import { toIso, toUnknown } from './known.ts';
 import type { Elsewhere } from './status.ts';
 import type { Silence } from './watcher.ts';
 
-/** The best times to restart a server. Times are texts, as in JSON. */
+/** The best times to restart a server. Times are text, as in JSON. */
 export type Windows = {
   readonly server: string;
   readonly now: string | null;
@@ -17,9 +17,9 @@ export type Windows = {
   readonly unknown: string | null;
   readonly passive_since: string | null;
   readonly running: number;
-  /** The number of runs in progress with an unknown end, because they take longer than usual. */
+  /** The number of runs in progress that take longer than usual, so that their end is unknown. */
   readonly overdue: number;
-  /** When the last run in progress is expected to end. */
+  /** The expected end of the last run in progress. */
   readonly last_end: string | null;
   readonly not_known: { readonly jobs_without_times: number; readonly jobs_without_durations: number };
   readonly sentence: string;
@@ -32,9 +32,9 @@ export type WindowText = {
   readonly end: string;
   readonly runs: number;
   readonly critical: number;
-  /** The number of jobs with unknown starts before the end of the window. */
+  /** The number of jobs whose starts up to the end of the window are not all known. */
   readonly jobs_without_times: number;
-  /** The number of jobs with unknown durations that start before the window, and may still run in it. */
+  /** The number of jobs with unknown durations that start before the window and may reach it. */
   readonly jobs_without_durations: number;
   readonly touches: readonly TouchedText[];
   readonly touches_left_out: number;
@@ -95,7 +95,7 @@ const nothing = {
 type Known = { readonly lastMs: number | undefined; readonly isOld: boolean };
 
 function toSentence({ nowMs, passive, running, overdue, unread }: WindowsAhead, { lastMs, isOld }: Known): string {
-  // Without responses, nobody knows which of the runs have ended.
+  // Without responses, it is unknown which of the runs have ended.
   if (isOld && passive === undefined) return `When last seen: ${toCount(running.length, 'run')} in progress.`;
   const late = overdue === 0 ? '' : `; ${overdue} of them take${overdue === 1 ? 's' : ''} longer than usual`;
   const guessed = running.filter(({ isUnmeasured }) => isUnmeasured === true).length;

@@ -5,16 +5,16 @@ import type { TransportAnswer } from '../wire/transport.ts';
 import { minBytesOfContainer } from './json-pieces.ts';
 
 export type AnswerContext = {
-  /** True for a session. Without access to the API, a session gets pages of the server instead (rundeck dialect). */
+  /** True for a session. Without access to the API, a session gets responses of another part of the server (rundeck dialect). */
   readonly isSession: boolean;
   readonly nowMs: number;
-  /** The forms of secrets to remove from responses. Very short forms are omitted: they may be ordinary words. */
+  /** The forms of secrets to remove from responses. Very short forms are omitted, because they may be ordinary words. */
   readonly secretForms?: readonly string[] | undefined;
-  /** Called with the number of long texts that were cut. */
+  /** Called with the number of texts that were cut because of their length. */
   readonly onCut?: ((texts: number) => void) | undefined;
 };
 
-/** Returns the content of a response. Without valid content, throws an `ApiError` with the reason. */
+/** Returns the content of a response. Throws an `ApiError` with the reason if the response has no valid content. */
 export function readAnswer<Answer>(
   endpoint: Endpoint<Answer>,
   answer: TransportAnswer,
@@ -111,7 +111,7 @@ function isVersionCode(errorCode: string | undefined): boolean {
 type ErrorFields = Pick<ApiErrorDetails, 'errorCode' | 'serverApiVersion' | 'isOfService'>;
 
 /**
- * Reads the fields of an error. `error` is `true` in responses of the API, and a text if a request did not reach the
+ * Reads the fields of an error. `error` is `true` in responses of the API, and text if the request did not reach the
  * API. Responses with `enable` (metrics of release 6) or `completed` (logs) are no errors.
  */
 function errorFields(json: unknown): ErrorFields {
@@ -143,7 +143,7 @@ function isHtml({ headers, body }: TransportAnswer): boolean {
   return /^text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype|html)/i.test(body);
 }
 
-/** Parses a body. Cuts long texts in it. */
+/** Parses a body, and cuts long texts in it. */
 export function toShort(
   json: unknown,
   source: string,
@@ -156,7 +156,7 @@ export function toShort(
   return value;
 }
 
-/** Reports whether a body has too many values. No valid body has a million lists, which take seconds and gigabytes. */
+/** Reports whether a body has too many values: a million empty lists need seconds and gigabytes, and are never valid. */
 function isDense(body: string): boolean {
   const most = Math.max(fewValues, body.length / minBytesOfContainer);
   let values = 0;
@@ -179,7 +179,7 @@ export function scrubForms(body: string, forms: readonly string[] = []): string 
   return scrubbed;
 }
 
-/** Returns the first error of a body. There are several if several projects are refused together. */
+/** Returns the first error of a body. A body has several errors if several projects are refused together. */
 function toFirst(body: string): string {
   const end = body.indexOf('}{');
   return end < 0 ? body : body.slice(0, end + 1);
@@ -193,7 +193,7 @@ function parseJson(body: string): unknown {
   }
 }
 
-/** The maximum length of a text. Names and words of the API are shorter; a longer text is cut. */
+/** The maximum length of a text: longer than any name or word of the API. Longer texts are cut. */
 const maxTextLength = 1024;
 
 /** Cuts each long text of a parsed value, including member names; first checks the source, which usually has none. */
@@ -202,11 +202,11 @@ export function cutTexts(value: unknown, source: string): { value: unknown; cut:
   if (typeof value === 'string')
     return value.length > maxTextLength ? { value: cutText(value), cut: 1 } : { value, cut: 0 };
   let cut = 0;
-  // No recursion, because a server may nest lists to any depth.
+  // A loop instead of recursion, because a server may nest lists to any depth.
   const open: unknown[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null) continue;
-    // The cast is safe: a list can be read by its indexes.
+    // This cast is safe: a list can be read by its indexes.
     const members = next as Record<string, unknown>;
     for (const [key, member] of Object.entries(members)) {
       const isLong = typeof member === 'string' && member.length > maxTextLength;
@@ -222,12 +222,12 @@ export function cutTexts(value: unknown, source: string): { value: unknown; cut:
   return { value, cut };
 }
 
-/** Returns the start of a text, and a mark. Half of a surrogate pair at its end could not be encoded. */
+/** Returns the start of a text and a mark. Half of a surrogate pair at the end could not be encoded. */
 function cutText(text: string): string {
   return `${text.slice(0, maxTextLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Reports whether any two quotes are far enough apart for a long text. Escaped quotes count as part of the text. */
+/** Reports whether two quotes are far enough apart for a long text. An escaped quote would make a text look shorter. */
 function mayHoldLongText(source: string): boolean {
   if (source.length <= maxTextLength) return false;
   if (source.includes('\\"')) return true;

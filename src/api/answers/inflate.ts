@@ -12,7 +12,7 @@ const chunkSize = 2 ** 18;
 /** Inflates a body. Fails if the result is larger than `maxBytes`. */
 export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   return new Promise((resolve, reject) => {
-    // The system provides memory only when it is written to.
+    // The system provides memory only when it is written.
     const target = Buffer.allocUnsafeSlow(maxBytes);
     const gunzip = createGunzip({ chunkSize });
     let size = 0;
@@ -28,7 +28,7 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
       }
       chunk.copy(target, size);
       size += chunk.length;
-      // A full chunk is not written to again, so its memory can be released.
+      // A full chunk is not written again, so its memory can be released.
       if (chunk.length === chunkSize) freeMemory(chunk);
     });
     gunzip.on('error', fail);
@@ -37,10 +37,10 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   });
 }
 
-/** A response that inflates to more bytes is decoded in pieces. */
+/** A larger response is decoded in pieces. */
 export const wholeBytes = 2 ** 18;
 
-/** Inflates a response. Returns undefined if the result is so large that it must be decoded in pieces. */
+/** Inflates a response. Returns undefined if it is so large that it must be decoded in pieces. */
 export async function inflateWhole(bytes: Buffer, wholeMost: number, maxBytes: number): Promise<Inflated | undefined> {
   try {
     return await inflate(bytes, wholeMost);
@@ -50,7 +50,7 @@ export async function inflateWhole(bytes: Buffer, wholeMost: number, maxBytes: n
   }
 }
 
-/** Inflates what is readable of a damaged body: the status of an error counts even if its body is unreadable. */
+/** Inflates the readable part of a damaged body. The status of an error response counts even if its body is unreadable. */
 export function inflateRest(bytes: Buffer): Inflated {
   try {
     const start = bytes.subarray(0, maxRestBytes);

@@ -1,7 +1,7 @@
 type PiecesOptions = {
   /** Resolves in a later turn of the event loop. */
   readonly pause: () => Promise<void>;
-  /** Called with each parsed piece. The result is used instead of the piece. */
+  /** Called with each parsed piece. The result replaces the piece. */
   readonly refine?: (value: unknown, text: string) => unknown;
 };
 
@@ -11,8 +11,8 @@ export class TooManyValues extends Error {
 }
 
 /**
- * Parses JSON in pieces, so that a large list does not block the event loop. The result is that of `JSON.parse`.
- * Objects and lists with too many members are refused before they use much memory.
+ * Parses JSON in pieces, so that a large list does not block the event loop. The result equals that of `JSON.parse`. Objects and
+ * lists with too many members are refused before they use much memory.
  */
 export async function parseInPieces(
   bytes: Buffer,
@@ -54,7 +54,7 @@ async function parseValue(source: Source, start: number, place: Place): Promise<
   const opening = source.bytes[start];
   if (opening === openList) return parseMembers(source, start, { ...place, into: createList() });
   if (opening === openObject) return parseMembers(source, start, { ...place, into: createRecord() });
-  // The value is a single text that is longer than a piece.
+  // A single text is longer than a piece.
   const all = findEnd(source, start, source.bytes.length);
   if (all === undefined) throw new SyntaxError('a value has no end');
   return { value: parseText(source, start, all), end: all };
@@ -115,7 +115,7 @@ function createList(): Target {
     closing: closeList,
     size: () => value.length,
     addAll: (text, refine) => {
-      // The cast is safe: the text is a list.
+      // This cast is safe: the text is a list.
       for (const item of refine(JSON.parse(`[${text}]`), text) as unknown[]) value.push(item);
     },
     addOne: (_key, item) => value.push(item),
@@ -138,7 +138,7 @@ function createRecord(): Target {
     closing: closeObject,
     size: () => size,
     addAll: (text, refine) => {
-      // The cast is safe: the text is an object.
+      // This cast is safe: the text is an object.
       for (const [key, item] of Object.entries(refine(JSON.parse(`{${text}}`), text) as object)) add(key, item);
     },
     addOne: add,
@@ -150,7 +150,7 @@ function parseText({ bytes, refine }: Source, start: number, end: number): unkno
   return refine(JSON.parse(text), text);
 }
 
-/** Returns the end of the value that begins at `start`; undefined if the end is beyond the limit. */
+/** Returns the end of the value that starts here; undefined if it is beyond the limit. */
 function findEnd(source: Source, start: number, limit: number): number | undefined {
   const { bytes } = source;
   const last = Math.min(limit, bytes.length);
@@ -179,14 +179,14 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
   return depth === 0 && at >= bytes.length ? at : undefined;
 }
 
-/** Counts objects and lists; throws if there are too many. A value larger than a piece is counted at its end. */
+/** Counts objects and lists. Throws if there are too many. A value larger than a piece counts at its end. */
 function count(source: Source, opened: number, end: number): number {
   source.containers += opened;
   if (source.containers > source.maxContainers) throw new TooManyValues('more values than any valid answer');
   return end;
 }
 
-/** Returns the end of the text that begins at `start`. The end of a long text is cached for outer levels. */
+/** Returns the end of the text that starts here. The end of a long text is cached for outer levels. */
 function findText(source: Source, start: number): number {
   const { bytes, longText } = source;
   if (start === longText.start) return longText.end;

@@ -6,11 +6,11 @@ import { type AnswerContext, readAnswer, scrubForms, toShort } from './classify.
 import { type Inflated, InflatedTooLarge, inflate } from './inflate.ts';
 import { parseInPieces, TooManyValues } from './json-pieces.ts';
 
-/** Limits large responses of all servers: at the same time, four bodies are received, and one is decoded. */
+/** Limits large responses of all servers: four bodies are received and one is decoded at the same time. */
 export type LargeAnswers = {
-  /** Waits until one more body may be received. Resolves to a function to call when it is decoded. */
+  /** Waits until one more body may be received. Resolves to a function that must be called afterwards. */
   readonly enter: () => Promise<() => void>;
-  /** Decodes a response in pieces. Between the pieces, the event loop runs other work. */
+  /** Decodes a response in pieces, with turns of the event loop between them. */
   readonly read: <Answer>(endpoint: Endpoint<Answer>, answer: LargeAnswer, context: AnswerContext) => Promise<Answer>;
 };
 
@@ -34,7 +34,7 @@ export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }
         if (error instanceof SyntaxError) return undefined;
         throw error;
       });
-      // The message of an error quotes only the start of a body that is not JSON.
+      // An error message quotes only the start of a body that is not JSON.
       const body = scrubbed.toString('utf8', 0, beginning);
       return readAnswer(endpoint, { ...answer, body }, context, json);
     } finally {
@@ -48,7 +48,7 @@ export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }
       const leave = await turns.enter();
       try {
         const decoded = await decode(endpoint, answer, context);
-        // Decoding a large response takes a whole turn of the event loop, so other work follows.
+        // Decoding a large response takes a whole turn of the event loop.
         await clock.nextTurn();
         return decoded;
       } catch (error) {
@@ -61,7 +61,7 @@ export function createLargeAnswers({ clock }: { clock: Pick<Clock, 'nextTurn'> }
   };
 }
 
-/** Admits one body of a server at a time. The members of the server wait for each other. */
+/** Limits one server to one body at a time, so that its members wait for each other. */
 export function toShareOfServer({ enter, read }: LargeAnswers): LargeAnswers {
   const own = createGate(1);
   return {
@@ -121,7 +121,7 @@ function toApiError(error: unknown, { name, maxBytes }: Endpoint<unknown>, statu
   return new ApiError(`GET ${name}: ${says}`, { ...details, kind: 'decode', cause: error });
 }
 
-/** Admits a number of callers at a time. Other callers wait in order. */
+/** Admits a number of callers at the same time. Other callers wait in order. */
 function createGate(places: number) {
   const waiting: (() => void)[] = [];
   let free = places;
@@ -133,7 +133,7 @@ function createGate(places: number) {
   }
 
   return {
-    /** Resolves to a function that lets the next caller in. Only its first call counts. */
+    /** Resolves to a function that lets the next caller enter. The function may be called more than once. */
     enter: async (): Promise<() => void> => {
       if (free > 0) free -= 1;
       else await new Promise<void>((resolve) => waiting.push(resolve));

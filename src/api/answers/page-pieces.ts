@@ -2,8 +2,8 @@ import { ApiError } from '../errors.ts';
 import { type ReadPage, toPageSize } from '../paging.ts';
 
 /**
- * Reads a page in pieces if the response would be too large. Halves the number of rows per piece until a response fits,
- * and doubles it later. A single row that is too large is skipped and reported.
+ * Reads a page in pieces if its response would be too large. Halves the number of rows until a response fits, and
+ * doubles it later. A single row that is too large is skipped and reported.
  */
 export function inPieces<Item>(
   read: ReadPage<Item>,
@@ -23,7 +23,7 @@ export function inPieces<Item>(
         const page = await read({ ...request, offset, max });
         const hasMoved = total !== undefined && page.total < total;
         ({ total } = page);
-        // If rows disappear between two pieces, other rows move to positions that were already read.
+        // If rows disappear between two pieces, others move to positions that were read.
         if (hasMoved && restarts < maxRestarts) {
           restarts += 1;
           rows.length = 0;
@@ -32,10 +32,10 @@ export function inPieces<Item>(
         }
         rows.push(...page.items);
         offset += toPageSize(max, page);
-        // The server may return fewer rows than requested.
+        // The server may return pages with fewer rows than requested.
         if (toPageSize(max, page) < max) endOffset = offset;
         fitted += 1;
-        // The number of rows grows only after several responses: if all rows are large, every increase fails.
+        // The number of rows grows only after several responses, because each increase would fail if all rows are large.
         if (fitted >= fittedToGrow) [size, fitted] = [2 * size, 0];
       } catch (error) {
         if (!(error instanceof ApiError) || error.kind !== 'too_large') throw error;
@@ -57,7 +57,7 @@ export function inPieces<Item>(
 }
 
 const fittedToGrow = 2;
-/** If rows are still missing after that, recounts find them. */
+/** Recounts find rows that are still missing. */
 const maxRestarts = 5;
 
 function isRow<Item>(row: Item | undefined): row is Item {

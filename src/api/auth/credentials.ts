@@ -7,28 +7,28 @@ export type SecretSource = { readonly reveal: () => string; readonly reread: () 
 
 export type AuthHeaders = {
   readonly headers: Readonly<Record<string, string>>;
-  /** The number of these credentials. Pass it to `renew` if the server refuses them. */
+  /** Identifies these credentials. Pass this number to `renew` if the credentials are refused. */
   readonly generation: number;
 };
 
 export type Credentials = {
-  /** Returns the headers to send. A session first logs in if needed. */
+  /** Returns the headers to send. A session logs in first if needed. */
   readonly authorize: (
     transport: Transport,
     dialect: Dialect | undefined,
     signal?: AbortSignal,
   ) => Promise<AuthHeaders>;
-  /** Call when the credentials with a number were refused. Resolves to true if new credentials can be tried. */
+  /** Call when these credentials were refused. Resolves to true if there are new credentials to try. */
   readonly renew: (refused: number) => Promise<boolean>;
-  /** Reads the secret again, even if it was not refused. Resolves to true if it is new; rejects if it is unusable. */
+  /** Reads the secret again, even if it was not refused. Resolves to true for a new secret. Rejects an unusable secret. */
   readonly refresh: () => Promise<boolean>;
-  /** Call with each response and the generation of its request: the cookie of a session may change. */
+  /** Call with each response and the generation of its request, because the cookie of a session may change. */
   readonly noteAnswer?: (answer: TransportAnswer, generation: number) => void;
-  /** True for a session. Some servers refuse API requests of sessions. */
+  /** True for a session. A server may refuse sessions access to the API. */
   readonly isSession: boolean;
 };
 
-/** Stores a secret, and counts its changes. If the secret's file cannot be read, the old secret stays in use. */
+/** Stores a secret and counts its changes. If the file of the secret cannot be read, the old secret stays in use. */
 export function createRereadable(first: SecretSource) {
   let current = first;
   let generation = 0;
@@ -54,7 +54,7 @@ export function createRereadable(first: SecretSource) {
     value: () => current.reveal(),
     refresh,
     generation: () => generation,
-    /** Reads the secret again, once for all concurrent callers. Resolves to true if it is not the refused secret. */
+    /** Reads the secret again, once for all concurrent callers. Resolves to true if the secret differs from the refused one. */
     reread: async (refused: number) => {
       if (refused === generation) await joinReading(read);
       return refused !== generation;
@@ -64,7 +64,7 @@ export function createRereadable(first: SecretSource) {
 
 const tokenHeaders = { service: 'x-service-auth-token', rundeck: 'x-rundeck-auth-token' } as const;
 
-/** Credentials of an API token (API reference, "Authentication"). Until the dialect is known, both headers are sent. */
+/** Creates the credentials of an API token (API reference, "Authentication"): both headers until the dialect is known. */
 export function createTokenCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
   let sent: { dialect: Dialect | undefined; headers: AuthHeaders } | undefined;
@@ -84,7 +84,7 @@ export function createTokenCredentials(secret: SecretSource): Credentials {
   };
 }
 
-/** A token of an identity provider (API reference, "Authentication"). Another program writes new tokens to its file. */
+/** A token of an identity provider (API reference, "Authentication"). Another program renews the token in its file. */
 export function createBearerCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
   return {

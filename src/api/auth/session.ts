@@ -10,11 +10,11 @@ type SessionOptions = {
   readonly username: string;
   readonly password: SecretSource;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** The session with the address before a reload. */
+  /** The session of this address before a reload. */
   readonly memory?: SessionMemory | undefined;
 };
 
-/** A session as data. After a reload, it prevents a second login and an early retry of a wrong password. */
+/** A session as data, which survives a reload, so that a reload causes no new login and no early retry of a wrong password. */
 export type SessionMemory = {
   account: string;
   readonly cookies: Map<string, string>;
@@ -26,7 +26,7 @@ export function createSessionMemory(): SessionMemory {
   return { account: '', cookies: new Map(), loggedInAtTicks: Number.NEGATIVE_INFINITY, failure: undefined };
 }
 
-/** Returns the remembered session. If account or password changed, the memory is emptied first. */
+/** Returns the remembered session. For another account or password, the memory is emptied first. */
 function recall(memory: SessionMemory, username: string, password: string): SessionMemory {
   const account = createHash('sha256')
     .update(JSON.stringify([username, password]))
@@ -38,10 +38,10 @@ function recall(memory: SessionMemory, username: string, password: string): Sess
 
 const apiEndpoint = 'login';
 const maxRedirects = 5;
-/** The minimum time after a failed login. Servers lock accounts after too many failures. */
+/** The minimum time between failed logins. Servers lock accounts after too many failures. */
 const pauseAfterFailureMs = 60_000;
 
-/** If a session is refused so soon after its login, another login is useless. */
+/** If a session is refused within this time after its login, another login is useless. */
 const minSessionMs = 30_000;
 
 /** Credentials that log in with a password (API reference, "Authentication"), with one session and its newest cookies. */
@@ -76,7 +76,7 @@ export function createSessionCredentials({
     session.loggedInAtTicks = clock.ticks();
   }
 
-  /** Opens only pages of the login. After other pages, a session gets no access to the API (rundeck dialect). */
+  /** Opens only pages of the login. A session that opened other pages first gets no access to the API (rundeck dialect). */
   async function openSession(transport: Transport): Promise<void> {
     const form = { j_username: username, j_password: password.value() };
     let answer = await transport.postForm({ apiEndpoint, path: '/j_security_check', form, headers: {} });
@@ -94,7 +94,7 @@ export function createSessionCredentials({
     isSession: true,
     authorize: async (transport, _dialect, signal): Promise<AuthHeaders> => {
       if (!cookies.hasSession()) {
-        // All callers share one login. No caller can cancel it.
+        // All callers share the login; none can cancel it.
         await waitFor(
           joinLogin(() => logIn(transport)),
           { signal, clock, orElse: stopped },
@@ -112,7 +112,7 @@ export function createSessionCredentials({
     // An open session continues. The next login uses the new password.
     refresh: password.refresh,
     noteAnswer: (answer, answered) => {
-      // The response to a request of an old session sets the cookie of a new anonymous session, which is ignored.
+      // The response to a request of an old session has the cookie of a new anonymous session.
       if (answered === generation) cookies.note(answer.cookies);
     },
   };
@@ -122,7 +122,7 @@ function isRedirect({ status }: TransportAnswer): boolean {
   return status >= 301 && status <= 308 && status !== 304;
 }
 
-/** Returns the path of a redirect. Throws if it leads to another server: credentials must not be sent there. */
+/** Returns the path of a redirect. Throws if it leads to another server, because credentials must not be sent there. */
 function toOwnPath(transport: Transport, { status, headers }: TransportAnswer): string {
   const path = transport.toOwnPath(headers.location ?? '');
   if (path !== undefined) return path;
@@ -152,7 +152,7 @@ function unusable({ status }: TransportAnswer): ApiError {
 }
 
 const session = 'JSESSIONID';
-/** The maximum number of cookies, because a server may send ever new names of cookies. */
+/** The maximum number of cookies. A server with ever new cookie names must not fill the memory. */
 const maxCookies = 20;
 
 /** Stores the cookies of one session, from the server and a load balancer. */

@@ -8,7 +8,7 @@ const body = z
   .object({ resources: z.array(z.unknown()).nullish() })
   .transform(({ resources }) => (resources ?? []).filter((resource) => policyFile.safeParse(resource).success).length);
 
-/** API reference, "ACL policies": policies that the server stores itself, not in files. Only their number is used. */
+/** API reference, "ACL policies": policies stored in the server, but not in files. Only the number of policies is used. */
 export const systemPolicies = defineEndpoint({
   name: 'acl-policies',
   path: 'system/acl/',

@@ -48,19 +48,19 @@ function read<Value extends object>(
   toValue: (fields: Fields) => Value | undefined,
 ): (AppName & Value)[] {
   return Object.entries(kind ?? {}).flatMap(([name, entry]) => {
-    // The cast is safe: any object can be read by name, and absent names are undefined.
+    // This cast is safe: any object can be read by name, and absent names read as undefined.
     const value = typeof entry === 'object' && entry !== null ? toValue(entry as Fields) : undefined;
     return value === undefined ? [] : [{ ...toName(name), ...value }];
   });
 }
 
-/** Takes the project out of the only kind of metric name that has one. The name of a project may contain dots. */
+/** Splits the only metric name that contains a project. The name of a project may contain dots. */
 function toName(name: string): AppName {
   const [, before, project, after] = /^(.*\.NodeService\.project)\.(.+)\.([^.]+)$/.exec(name) ?? [];
   return project === undefined ? { name, project: '' } : { name: `${before}.${after}`, project };
 }
 
-/** Returns the value of a gauge. The server may send null, a text or an error instead. */
+/** Returns the value of a gauge. The value may be null or text, or an error may replace it. */
 function withValue(value: unknown): { value: number } | undefined {
   return isNumber(value) ? { value } : undefined;
 }
@@ -75,7 +75,7 @@ const perSecond: ReadonlyMap<unknown, number> = new Map([
 
 const quantiles = [
   ['p50', 0.5],
-  // Release 6 calls the quantile 0.5 of histograms `median`.
+  // Histograms of release 6 have this name.
   ['median', 0.5],
   ['p75', 0.75],
   ['p95', 0.95],
@@ -84,7 +84,7 @@ const quantiles = [
   ['p999', 0.999],
 ] as const;
 
-/** Returns the count and the quantiles. There are no quantiles if the count is 0, or the unit is unknown. */
+/** Returns the count, and the quantiles if anything was counted in a known unit. */
 function toSummary(fields: Fields, divisor: number | undefined): Omit<AppSummary, keyof AppName> | undefined {
   const { count } = fields;
   if (!isNumber(count)) return undefined;

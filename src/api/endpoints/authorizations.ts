@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 
-/** The requested actions that are permitted. Servers before 5.9 report no rights. */
+/** The requested actions that are permitted. Servers before 5.9 do not return rights. */
 const allowed = z
   .object({ actionAuthorizations: z.array(z.object({ actionName: z.string(), isAuthorized: z.boolean() })) })
   .transform(({ actionAuthorizations }): ReadonlySet<string> => {

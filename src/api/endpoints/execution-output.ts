@@ -5,11 +5,11 @@ import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { flag, number, text } from '../lenient.ts';
 import { isExitMessage, isLoginMessage, unendedCode } from './execution-state.ts';
 
-/** The end of a log. Lines may contain anything, even secrets. */
+/** The end of a log. The lines of a log may contain anything, including secrets. */
 export type LogTail = {
-  /** True if the log, or its end, is still being loaded. Request it again, but not too often. */
+  /** True if the log or its end is still being loaded. Request the log again, a limited number of times. */
   readonly isPending: boolean;
-  /** True if the member that responded does not have the log. Another member may have it. */
+  /** True if the member that responded does not have the log. Another member may have the log. */
   readonly isLost: boolean;
   /** True if the response includes the end of the log. */
   readonly isComplete: boolean;
@@ -17,19 +17,19 @@ export type LogTail = {
   readonly offset: number | undefined;
   /** The size of the whole log. */
   readonly bytes: number | undefined;
-  /** The number of entries, even of those that are not decoded. */
+  /** The number of all entries, including entries that are not decoded. */
   readonly count: number;
-  /** Why the execution failed, from the error lines: one word, as in states. */
+  /** Why the execution failed, from the error lines. The reason is one word, as in states. */
   readonly failureReason: string | undefined;
-  /** Lines of debug levels are removed, because they contain secure options. */
+  /** The lines without debug levels, because debug lines contain secure options. */
   readonly lines: readonly LogLine[];
 };
 
 const entry = z.object({ log: text, level: text, stepctx: text, node: text, absolute_time: text });
 
 /**
- * API reference, "Output content": the last lines of a log, or a page of the lines of a step. A request without a limit
- * would return the whole log. For a lost log, servers return 200 with `error` and without lines.
+ * API reference, "Output content": the last lines of a log, or a page of the lines of a step. Without a limit, the response
+ * would be the whole log. For a lost log, servers return 200 with `error` and no lines.
  */
 export const executionOutput = defineEndpoint({
   name: 'execution-output',
@@ -53,7 +53,7 @@ export const executionOutput = defineEndpoint({
       const lines = entries.flatMap((item) => entry.safeParse(item).data ?? []);
       const errors = lines.filter(({ level }) => level === 'ERROR');
       return {
-        // Until the whole log is stored, a member may have only the beginning of another member's log.
+        // Until the whole log is stored, a member may have only the beginning of the log of another member.
         isPending: completed !== true && (pending !== undefined || retryBackoff > 0),
         isLost: error !== undefined && entries.length === 0,
         isComplete: completed === true,
@@ -81,7 +81,7 @@ function toLogLine({ level, log, node, stepctx, absolute_time: time }: Line): Lo
 
 const maxLineLength = 4000;
 
-/** Finds the reason. The last line names the failed step; the lines of that step have the reason. */
+/** Finds the reason. The last line names the failed step, and the lines of this step have the reason. */
 function findReason(errors: readonly Line[]): string | undefined {
   if (errors.some(isHalt)) return logLimit;
   const summary = errors.flatMap(({ log }) => toSummary(log) ?? []).at(-1);
@@ -91,7 +91,7 @@ function findReason(errors: readonly Line[]): string | undefined {
   return lines.flatMap(({ log }) => toReason(log) ?? []).at(-1) ?? summary?.reason;
 }
 
-/** Reports whether a line ends the log of a failure. A command may write the same text, but its line names a step. */
+/** Reports whether a line ends the log of a failure. Commands may write the same text, but then the line names a step. */
 function isHalt({ log = '', stepctx = '' }: Line): boolean {
   return stepctx === '' && /^Log output limit exceeded: .{0,200}\baction: halt\b/.test(log);
 }
@@ -104,7 +104,7 @@ function toReason(line: string | undefined): string | undefined {
   return toKnownReason(reason, message);
 }
 
-/** Returns the reason, if known. A stopped command has a special exit code. `Unknown` is no reason. */
+/** Returns the reason, if known. A stopped command has a special exit code; `Unknown` stands for no reason. */
 function toKnownReason(reason: string | undefined, message: string): string | undefined {
   if (reason === 'NonZeroResultCode' && message.startsWith(`Result code was ${unendedCode}`)) return 'Interrupted';
   if (reason !== 'Unknown') return reason;
@@ -112,7 +112,7 @@ function toKnownReason(reason: string | undefined, message: string): string | un
   return isLoginMessage(message) ? 'AuthenticationFailure' : undefined;
 }
 
-/** The job's node filter matches no node, so no step starts, and no step has a reason. */
+/** The node filter of the job matched no node. Without a node no step starts, so no step has a reason. */
 const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: ';
 
 /** Reads `… step failures: {3=JobFailed: …}`, and for nodes `{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode: …`. */

@@ -4,7 +4,7 @@ import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { toFlag, toNumber, toText } from '../lenient.ts';
 
-/** API reference, "Execution state". While a state is not loaded, servers return 200 and `{"error":"pending"}`. */
+/** API reference, "Execution state". If a state is not loaded yet, servers return 200 and `{"error":"pending"}`. */
 export const executionState = defineEndpoint({
   name: 'execution-state',
   path: 'execution/{id}/state',
@@ -39,14 +39,14 @@ const conditions: Readonly<Record<string, StepCondition>> = {
   NODE_PARTIAL_SUCCEEDED: 'partial',
   NODE_MIXED: 'mixed',
   NOT_STARTED: 'not-started',
-  // Release 6 of the rundeck dialect skips a step whose conditions are not met.
+  // Release 6 of the rundeck dialect: the conditions of the step were not met.
   SKIPPED: 'not-started',
 };
 
-/** Limits the recursion: jobs that reference each other can nest to any depth. */
+/** Limits the recursion, because jobs that reference each other can nest to any depth. */
 const deepest = 40;
 
-/** Decodes steps without a schema. A state may have tens of thousands of nodes, so a schema would be too slow. */
+/** Decodes steps without a schema, which would be too slow: a state may have tens of thousands of nodes. */
 function toSteps(steps: readonly unknown[], depth: number): StepState[] {
   return depth > deepest ? [] : steps.map((step) => toStep(toFields(step), depth));
 }
@@ -79,7 +79,7 @@ function toProgress(fields: Fields): Progress {
     condition: (Object.hasOwn(conditions, word) ? conditions[word] : undefined) ?? 'unknown',
     startedAtMs: toTimestampMs(fields.startTime),
     endedAtMs: toTimestampMs(fields.endTime),
-    // A duration of −1 means that the step did not start.
+    // −1 means that the step did not start.
     durationMs: durationMs !== undefined && durationMs >= 0 ? durationMs : undefined,
     failureReason: toReason(meta, toText(fields.errorMessage)),
     ...(hasExited ? { exitCode: code } : {}),
@@ -88,11 +88,11 @@ function toProgress(fields: Fields): Progress {
 }
 
 /**
- * Returns the reason of a failure. Servers write `Unknown` if a step fails without a reason. From release 4.16 on, the
- * default SSH executor always does; its exit code (−1 if the command did not run) and its message give the reason.
+ * Returns the reason of a failure. Servers report `Unknown` if a step fails without a reason; since release 4.16 the default SSH
+ * executor does so for every failure. For `Unknown`, exit code (−1 if the command did not run) and message give the reason.
  */
 function toReason(meta: Fields, message = ''): string | undefined {
-  // A reason of a server has no spaces. A plugin may write any text, even secrets.
+  // The words of servers have no spaces. The text of a plugin may contain anything, including secrets.
   const [reason] = /^[\p{L}\p{N}_.-]{1,60}/u.exec(toText(meta.failureReason) ?? '') ?? [];
   const code = toNumber(meta.resultCode);
   if (code === unendedCode) return 'Interrupted';
@@ -105,17 +105,17 @@ function toReason(meta: Fields, message = ''): string | undefined {
 /** The exit code of a command that the server stopped: timeout of the job or a referenced job, or limit of its log. */
 export const unendedCode = 2_147_483_647;
 
-/** Reports whether the default SSH executor's message says that a key or a password was refused. */
+/** Reports whether a message of the default SSH executor says that a key or a password was refused. */
 export function isLoginMessage(message: string): boolean {
   return /\bauth(?:entication)?\b|permission denied|publickey/i.test(message);
 }
 
-/** Reports whether the default SSH executor's message says that the command ran and failed. */
+/** Reports whether a message of the default SSH executor says that the command ran and failed. */
 export function isExitMessage(message: string): boolean {
   return /^Remote command failed with exit status \d/.test(message);
 }
 
 function toFields(value: unknown): Fields {
-  // The cast is safe: any object can be read by name, and absent names are undefined.
+  // This cast is safe: any object can be read by name, and absent names read as undefined.
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

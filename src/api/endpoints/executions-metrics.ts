@@ -49,7 +49,7 @@ export function toDurationMs(text: string): number | undefined {
   return sumMs;
 }
 
-/** The maximum length of a duration. The pattern is slow for longer texts. */
+/** The maximum length of a duration as text. Patterns are slow for longer texts. */
 const maxTextLength = 40;
 const part = /(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g;
 const wholeText = /^(?:\d+(?:\.\d+)?\s*(?:ms|s|m|h|d|w)[\s,]*)+$/;

@@ -7,7 +7,7 @@ import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { number, toNumber, toText } from '../lenient.ts';
 import { execution as executionEndpoint } from './execution.ts';
 
-/** Far more rows than a page may have. */
+/** The maximum number of rows, which is far more than a page may have. */
 const maxRows = 20_000;
 
 const executionList = z
@@ -33,10 +33,10 @@ const executionList = z
     return { ...paging, items, origins, oddRows };
   });
 
-/** Finished rows of lists, with all fields. Fields that may be secret, such as arguments, must not be stored. */
+/** Finished rows of lists with all fields. Stored executions lack these fields, because arguments may be secret. */
 const listed = new WeakMap<Execution, unknown>();
 
-/** Returns a listed row as a single execution; undefined if requesting the execution may return more. */
+/** Returns a listed row as a single execution; undefined if a request for the execution may return more. */
 export function toTraced(row: Execution): TracedExecution | undefined {
   if (row.status === 'failed-with-retry' && row.nextAttemptId === undefined) return undefined;
   return executionEndpoint.body.safeParse(listed.get(row)).data;
@@ -51,11 +51,11 @@ export type RunOrigin = {
   readonly nodes: readonly string[];
 };
 
-/** A row that cannot be read: its invalid field, and a text that identifies the row. */
+/** A row that cannot be read: the invalid field, and enough text to identify the row. */
 export type OddRow = {
   readonly field: string;
   readonly text: string;
-  /** True if the row alone exceeds the size limit of a response. */
+  /** True if this row alone exceeds the size limit of a response. */
   readonly isTooLarge?: true;
 };
 
@@ -76,8 +76,8 @@ export const projectExecutions = defineEndpoint({
 });
 
 /**
- * API reference, "Executions": running executions of all readable projects (`*`). One-time runs are included only with
- * `includePostponed` (any value).
+ * API reference, "Executions": running executions in all readable projects (`*`). Only with `includePostponed` (any
+ * value), the response includes one-time runs.
  */
 export const runningExecutions = defineEndpoint({
   name: 'running-executions',
@@ -90,7 +90,7 @@ export const runningExecutions = defineEndpoint({
 });
 
 /**
- * API reference, "Executions": how many executions ended within a window, of all jobs or of some, in all projects.
+ * API reference, "Executions": the number of executions that ended within a window in all projects, of all jobs or of some.
  * Releases 3.0.x of the rundeck dialect omit a total of 0.
  */
 export const executionsTotal = defineEndpoint({
@@ -124,9 +124,9 @@ function toExecution(item: unknown): Execution | string {
   if (id === undefined || !Number.isSafeInteger(id) || id < 0) return 'id';
   const status = toExecutionStatus(toText(fields.status));
   const endedAtMs = toTimestampMs(fields['date-ended']);
-  // A finished run must not look unfinished because its end is unreadable.
+  // A finished run with an unreadable end would otherwise look unfinished.
   if (endedAtMs === undefined && (fields['date-ended'] ?? undefined) !== undefined) return 'date-ended';
-  // A waiting execution may have no start. It must not make its page fail.
+  // A waiting execution may have no start yet. A waiting execution must not make the page fail.
   const isWaiting = endedAtMs === undefined && (status === 'queued' || status === 'scheduled');
   const knownStartMs = toStartMs(fields['date-started']);
   const startedAtMs = knownStartMs ?? endedAtMs ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);
@@ -162,11 +162,11 @@ function toExecution(item: unknown): Execution | string {
 }
 
 function toFields(value: unknown): Fields {
-  // The cast is safe: any object can be read by name, and absent names are undefined.
+  // This cast is safe: any object can be read by name, and absent names read as undefined.
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
 }
 
-/** A page has thousands of executions, and some executions run on all nodes. */
+/** A page has thousands of executions, and some of them run on all nodes. */
 const maxNamed = 100;
 
 const noNames: readonly string[] = [];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint, largeListBytes, readDefinition } from '../endpoint.ts';
 
-/** The parts of a definition. They may contain secrets: compare them, but store only hashes. */
+/** The parts of a definition. Texts of a definition may contain secrets, so compare the texts and store only hashes. */
 type JobSections = {
   readonly sections: ReadonlyMap<string, string>;
   /** The paths of the keys in the definition. */
@@ -10,7 +10,7 @@ type JobSections = {
   readonly children: readonly string[];
 };
 
-/** API reference, "Jobs": a whole definition. It is JSON from API 44 on, and YAML before. */
+/** API reference, "Jobs": a whole definition, as JSON since API 44, as YAML before. */
 export const jobSections = defineEndpoint({
   name: 'job-sections',
   path: 'job/{id}',
@@ -57,7 +57,7 @@ function putSequence(
   if (plugins.some((plugin) => plugin !== null)) put('plugins', plugins);
 }
 
-/** Reads sections of YAML: each is a key of the first level with the lines below. Values are not interpreted. */
+/** Reads sections of YAML: a key of the first level and the lines below it. Values are not interpreted. */
 function fromYaml(text: string): JobSections {
   const parts = new Map<string, string>();
   let section: string | undefined;
@@ -91,7 +91,7 @@ const sectionByName = new Map(
   Object.entries(namesBySection).flatMap(([section, names]) => names.map((name) => [name, section] as const)),
 );
 
-/** Fields that the job list also has, or that do not change how a job runs. */
+/** Fields that the list of jobs also has, or that do not affect runs. */
 const elsewhere = new Set([
   'id',
   'uuid',
@@ -130,6 +130,6 @@ const maxNames = 50;
 const maxDepth = 10;
 
 function toFields(value: unknown): Fields {
-  // The cast is safe: any object can be read by name.
+  // This cast is safe: any object can be read by name.
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

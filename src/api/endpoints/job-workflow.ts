@@ -4,9 +4,9 @@ import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { toText } from '../lenient.ts';
 
 /**
- * API reference, "Jobs": the steps of a job, and of the jobs that it runs as steps. Servers of the rundeck dialect have
- * this endpoint one version later than documented, and write `jobref` and `errorhandler` in lower case. Commands and
- * scripts are not decoded.
+ * API reference, "Jobs": the steps of a job and of the jobs that it runs as steps. Servers of the rundeck dialect have this
+ * endpoint one version later than documented, and write `jobref` and `errorhandler` in lower case. Commands and scripts are not
+ * decoded.
  */
 export const jobWorkflow = defineEndpoint({
   name: 'job-workflow',
@@ -21,7 +21,7 @@ export const jobWorkflow = defineEndpoint({
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A server stops after three levels of references. */
+/** Servers stop after three levels of references. */
 const deepest = 20;
 
 function toSteps(steps: readonly unknown[], depth: number): WorkflowStep[] {
@@ -41,7 +41,7 @@ function toStep(step: Fields, depth: number): WorkflowStep {
     isNodeStep: isNodeStep(kind === 'reference' ? reference.nodeStep : step.nodeStep, kind),
     jobId: toText(step.jobId),
     workflow: below,
-    // If a handler is a job reference, its job and steps are beside `errorhandler`, not below.
+    // If a handler is a job reference, the job and its steps are siblings of `errorhandler`.
     handler: isFields(handler) && depth <= deepest ? toStep(toHandler(handler, step), depth + 1) : undefined,
   };
 }
@@ -63,7 +63,7 @@ function toKind(step: Fields): WorkflowStep['kind'] {
   return step.exec === undefined || step.exec === null ? 'script' : 'command';
 }
 
-/** Reports whether a step runs on nodes. Commands and scripts always do, and lack the value. References have a text. */
+/** Reports whether a step runs on nodes. Commands and scripts always run on nodes, and lack the value; references have text. */
 function isNodeStep(value: unknown, kind: WorkflowStep['kind']): boolean {
   if (kind === 'command' || kind === 'script') return true;
   return value === true || value === 'true' || (kind === 'plugin' && (value === undefined || value === null));

@@ -4,7 +4,7 @@ import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes, readDefinition } from '../endpoint.ts';
 import { flag, list, number, text, timestampMs } from '../lenient.ts';
 
-/** A job in the list of a project. Servers report the three switches from API 17 on. */
+/** A job in the list of a project. The three switches exist since API 17. */
 export type Job = {
   readonly id: string;
   readonly name: string;
@@ -15,9 +15,9 @@ export type Job = {
   readonly isScheduleEnabled: boolean | undefined;
   /** The cluster member that schedules the job. */
   readonly ownerUuid?: string;
-  /** When the definition or a switch was last changed; from API 56 on. */
+  /** The time of the last change of the definition or a switch; since API 56. */
   readonly lastModifiedMs?: number;
-  /** Who made the last change; from API 56 on. */
+  /** The user who made the last edit; since API 56. */
   readonly lastModifiedBy?: string;
 };
 
@@ -47,7 +47,7 @@ const job = z
     }): Job => ({
       id,
       name,
-      // For a job at the top level, null. Executions have an empty text instead (rundeck dialect).
+      // The group; null at the top level, where executions have an empty text (rundeck dialect).
       group,
       isScheduled: scheduled,
       isEnabled: enabled,
@@ -75,7 +75,7 @@ export const projectJobs = defineEndpoint({
   body: list(job),
 });
 
-/** API reference, "Job metadata": fields that the job list lacks. The average is absent or 0 until a job has run. */
+/** API reference, "Job metadata": fields that the list does not have. The average is absent or 0 until a job has run. */
 export const jobInfo = defineEndpoint({
   name: 'job-info',
   path: 'job/{id}/info',
@@ -99,9 +99,9 @@ export const jobInfo = defineEndpoint({
 });
 
 /**
- * API reference, "Jobs": when a schedule will start its job, except while the job is off. `time` is a number and a
- * unit. The server lists all starts within `time` before it applies `max`. From API 48 on, starts of one-time runs are
- * included, without a mark.
+ * API reference, "Jobs": the times at which a schedule starts its job. `time` is a number and a unit. The server lists all times
+ * within `time` before it applies `max`. The times are absent while the job is off. From API 48 on, the times include one-time
+ * runs, without a mark.
  */
 export const jobForecast = defineEndpoint({
   name: 'job-forecast',
@@ -117,8 +117,8 @@ export const jobForecast = defineEndpoint({
 });
 
 /**
- * API reference, "Jobs": the definition of a job. Its texts may contain secrets, so only the number of concurrent runs
- * is decoded. Fields about the number are absent unless several runs are permitted.
+ * API reference, "Jobs": the definition of a job. Texts of a definition may contain secrets, so only the number of concurrent
+ * runs is decoded. The fields are present only if several runs are permitted.
  */
 export const jobDefinition = defineEndpoint({
   name: 'job-definition',

@@ -12,7 +12,7 @@ export const healthcheck = defineEndpoint({
   alsoAnswers: [500, 501],
   body: z.record(z.string(), z.unknown()).transform((checks, context) => {
     const judged = Object.entries(checks).flatMap(([name, check]) => toCheck(name, check));
-    // A 500 that is an error of the server itself has no checks in its body.
+    // If a 500 is an error of the server itself, its body has no checks.
     if (judged.length === 0 && Object.keys(checks).length > 0) context.addIssue('no entry has a verdict `healthy`');
     return judged;
   }),
@@ -46,13 +46,13 @@ export const threads = defineEndpoint({
   body: z
     .union([z.string().transform(toDumpedStates), list(z.object({ state: text }).transform(({ state }) => state))])
     .transform((states, context) => {
-      // Responding takes a thread, so an empty list must be wrong.
+      // The server needs a thread to respond, so an empty list is wrong.
       if (states.length === 0) context.addIssue('contains no thread states');
       return states;
     }),
 });
 
-/** Returns the states in a dump. A thread has one line, and any text as its name: the last state of the line counts. */
+/** Returns the states in a dump. Each thread has its own line, and its name may contain any text: the last state counts. */
 function toDumpedStates(dump: string): string[] {
   return [...dump.matchAll(/^".*" id=\d+ state=([A-Z_]+)/gm)].flatMap(([, state]) => state ?? []);
 }

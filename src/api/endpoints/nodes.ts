@@ -3,8 +3,8 @@ import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { toText } from '../lenient.ts';
 
 /**
- * API reference, "Resources and node filters": the nodes of a project, with attributes that do not change by
- * themselves. Below API 23, the response is XML unless JSON is requested.
+ * API reference, "Resources and node filters": the nodes of a project, with attributes that do not change by themselves. Below
+ * API 23, the response is XML unless JSON is requested.
  */
 export const projectNodes = defineEndpoint({
   name: 'project-nodes',
@@ -30,11 +30,11 @@ type ProjectNode = {
   readonly tags: string | undefined;
   readonly osFamily: string | undefined;
   readonly os: string;
-  /** The paths of the keys that a node uses, by attribute. */
+  /** The paths of the keys of a node, by attribute. */
   readonly keys: readonly (readonly [attribute: string, path: string])[];
 };
 
-/** Reads nodes. Any attribute may be absent. */
+/** Reads nodes. Each attribute may be absent. */
 function readNodes(nodes: object): readonly ProjectNode[] {
   return Object.entries(nodes).map(([name, node]: [string, unknown]): ProjectNode => {
     const attributes = new Map(Object.entries(typeof node === 'object' && node !== null ? node : {}));

@@ -3,7 +3,7 @@ import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { flag, list, text, timestampMs, toText } from '../lenient.ts';
 
-/** A project in the list of the server. Only API 47 and later report whether it is enabled. */
+/** A project in the list of the server. Only API 47 and later report whether a project is enabled. */
 export type Project = {
   readonly name: string;
   readonly label: string | undefined;
@@ -17,7 +17,7 @@ const metaConfig = z.object({
   data: z.object({ executionsEnabled: flag, scheduleEnabled: flag }),
 });
 
-/** Whether executions and schedules of a project are on; undefined if the server does not report a switch. */
+/** Whether each of the two switches of a project is on; undefined if the server does not report it. */
 export type ProjectModes = Pick<Project, 'executionsEnabled' | 'scheduleEnabled'>;
 
 const body = list(
@@ -46,10 +46,10 @@ export const projects = defineEndpoint({
   body,
 });
 
-/** `projects`, with a field that exists since API 47: whether each project is enabled. */
+/** `projects` with a field of API 47: whether each project is enabled. */
 export const projectsWithModes = defineEndpoint({ ...projects, query: ['meta'], since: 47 });
 
-/** The switches of one project, since API 46. The token needs no right to configure the project. */
+/** The same field for one project, since API 46. The request does not need the right to configure the project. */
 export const projectMeta = defineEndpoint({
   name: 'project-meta',
   path: 'project/{project}/meta',
@@ -63,7 +63,7 @@ export const projectMeta = defineEndpoint({
 export const projectDisablesExecutions = configSwitch('project.disable.executions');
 export const projectDisablesSchedule = configSwitch('project.disable.schedule');
 
-/** A key in the configuration of a project. Its value is "true". If it is missing, the server returns 404. */
+/** A key in the configuration of a project. Its value is "true"; for a missing key, the server returns 404. */
 function configSwitch<const Key extends string>(key: Key) {
   return defineEndpoint({
     name: key.replaceAll('.', '-'),

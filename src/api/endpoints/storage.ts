@@ -13,7 +13,7 @@ export type KeyFolder = {
   readonly folders: readonly (readonly string[])[];
 };
 
-/** A key, by its path from the root of the storage. Its content is never requested. */
+/** A key by its path from the root of the storage. The content of a key is never requested. */
 type StoredKey = {
   readonly path: string;
   readonly modifiedMs: number | undefined;
@@ -23,7 +23,7 @@ type StoredKey = {
 const folder = z.object({ type: z.literal('directory'), path: z.string() });
 const file = z.object({ type: z.literal('file'), path: z.string(), meta: z.record(z.string(), z.unknown()) });
 
-/** API reference, "Stored key resource" and "Key storage". An empty folder lacks `resources` (rundeck dialect). */
+/** API reference, "Stored key resource" and "Key storage". An empty folder has no `resources` (rundeck dialect). */
 const level = z
   .object({ type: z.literal('directory'), resources: z.array(z.unknown()).nullish() })
   .transform(({ resources }, context): KeyFolder => {
@@ -36,7 +36,7 @@ const level = z
       kinds.push(...toKinds(told));
       if (key !== undefined) keys.push(toKey(key.path, told));
       const { data } = folder.safeParse(resource);
-      // A path in a response begins with the root of the storage.
+      // The path in a response begins with the root of the storage.
       const [root, ...names] = data?.path.split('/').filter((name) => name !== '') ?? ['keys'];
       if (root !== 'keys') context.addIssue('a folder is outside of `keys`');
       if (names.length > 0) folders.push(names);
@@ -44,7 +44,7 @@ const level = z
     return { kinds, keys, folders };
   });
 
-/** Used if a folder has no keys: a server without keys has no top level, and a folder disappears with its last key. */
+/** The response for a folder without keys. A server without keys has no top level, and a folder ends with its last key. */
 const nothing = z
   .object({ error: z.string().startsWith('resource not found: /keys') })
   .transform((): KeyFolder => ({ kinds: [], keys: [], folders: [] }));
@@ -60,6 +60,7 @@ const shared = {
 /** The top level of the key storage. */
 export const storedKeys = defineEndpoint({ name: 'stored-keys', path: 'storage/keys/', ...shared });
 
+/** A folder of the key storage by its path. */
 export const storedKeysBelow = defineEndpoint({
   name: 'stored-keys-folder',
   path: 'storage/keys/{folder}/',

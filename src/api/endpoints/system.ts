@@ -14,7 +14,7 @@ const release = section({
   serverUUID: text,
 });
 
-// A restricted caller gets the release, and null for everything else (rundeck dialect, from 4.4 on).
+// A restricted caller gets only the release, and null for everything else (rundeck dialect, 4.4 and later).
 const systemInfoBody = z
   .object({
     system: z.object({
@@ -40,11 +40,11 @@ const systemInfoBody = z
       dialect: dialectOf(service, rundeck),
       server: { ...server, apiVersion: text.parse(apiversion) },
       timestampMs: timestamp,
-      // Any value other than the release proves that the caller is not restricted.
+      // Any other value than the release proves that the caller is not restricted.
       isRestricted: ![timestamp, executions.active, executions.executionMode, rest.os.name, rest.jvm.name].some(
         (value) => value !== undefined,
       ),
-      // Servers that write the version as text (from 4.3 on) also cut the load to a whole number: 0, or 1 at full load.
+      // Servers that write the version as text (4.3 and later) also cut the load to a whole number: 0, or 1 at full load.
       loadIsRounded: typeof apiversion === 'string',
       executionMode: toExecutionMode(executions.executionMode ?? modeOf(executions.active)),
     };
@@ -58,7 +58,7 @@ export const systemInfo = defineEndpoint({
   body: systemInfoBody,
 });
 
-/** API reference, "Execution mode". With API 32 to 35, a passive server returns 503 with the same body. */
+/** API reference, "Execution mode". Passive servers with API 32 to 35 return 503 with the same body. */
 export const executionMode = defineEndpoint({
   name: 'execution-mode',
   path: 'system/executions/status',

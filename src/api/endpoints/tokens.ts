@@ -3,8 +3,8 @@ import { defineEndpoint, largeListBytes, systemRead } from '../endpoint.ts';
 import { flag, list, text, timestampMs } from '../lenient.ts';
 
 /**
- * API reference, "API tokens". Requested from API 19 on: before, the id of a token *was* the token. Ids are not
- * decoded. Without the right below, the response has only the tokens of the account.
+ * API reference, "API tokens". Requested from API 19 on: before, the id of a token *is* the token. Ids are not decoded.
+ * With the right below, the response has all tokens, otherwise those of the account.
  */
 export const tokens = defineEndpoint({
   name: 'tokens',

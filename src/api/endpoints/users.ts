@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 import { toNumber } from '../lenient.ts';
 
-/** API reference, "Users". Only the number of users is used; names are not decoded. */
+/** API reference, "Users". Users are counted. Names of users are not decoded. */
 export const users = defineEndpoint({
   name: 'users',
   path: 'user/list',

@@ -1,27 +1,27 @@
-/** The kind of a connection error, and a text about what to check. */
+/** The kind of a connection error, and a text that says what to check. */
 type ConnectionFault = { readonly kind: FaultKind; readonly says: string; readonly code: string };
 
 type FaultKind = 'network' | 'tls' | 'timeout' | 'too_large' | 'decode';
 
-/** The other end of a connection: its name in messages, and the options about trusting it. */
+/** The other end of a connection: its name in messages, and the options for trusting it. */
 export type Peer = {
   readonly name: string;
   readonly caOption: string;
   readonly certOption: string;
-  /** The option that sets the expected name; absent if there is none. */
+  /** The option for the expected name; absent if the name cannot be configured. */
   readonly serverNameOption?: string;
-  /** What it may speak instead of HTTP; https if absent. */
+  /** What it may speak if it does not speak HTTP; https if absent. */
   readonly otherwise?: string;
 };
 
-/** Explains why an exchange got no response: an error of a name, a socket, a TLS handshake or the format. */
+/** Explains why an exchange got no response: an error of a name, a socket, a TLS handshake or the format of the response. */
 export function toConnectionFault(error: unknown, peer: Peer): ConnectionFault {
   const code = toFaultCode(error);
   const { kind, says } = faults.find(({ codes }) => codes.test(code)) ?? otherFault;
   return { kind, says: typeof says === 'string' ? says : says(peer), code };
 }
 
-/** Returns the error code closest to the cause: undici wraps errors of sockets. A few errors have only a name. */
+/** Returns the error code closest to the cause, because undici wraps errors of sockets. A few errors have only a name. */
 export function toFaultCode(error: unknown): string {
   let code = error instanceof Error ? error.name : 'unknown';
   let current: unknown = error;

@@ -12,7 +12,7 @@ type ConnectionOptions = {
   readonly concurrency?: number | undefined;
   readonly tls?: TlsOptions | undefined;
   readonly proxyUrl?: string | undefined;
-  /** Called before a connection to the origin itself opens. The returned function is called when it is open. */
+  /** Called before a connection to the origin itself is opened. The returned function is called when the connection is open. */
   readonly onConnect?: () => () => void;
 };
 
@@ -24,7 +24,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
   const common = {
     allowH2: false,
     connections: concurrency,
-    // Longer than usual poll intervals, so that the next poll can use the same connection.
+    // Connections stay open longer than usual poll intervals, so that the next poll can use the same connection.
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
     // The exchange has its own limit. These timeouts would end a request after five minutes.
@@ -42,7 +42,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
     uri: proxyUrl,
     requestTls: tlsOptions,
     proxyTunnel: origin.startsWith('https:'),
-    // Without this factory, the options of connections to a forwarding HTTP proxy would be lost.
+    // This factory keeps the options for connections to a forwarding HTTP proxy, which are otherwise lost.
     factory: (to, given: { connect?: buildConnector.connector }) => {
       const { connect } = given;
       return new Pool(to, {
@@ -55,8 +55,8 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
 }
 
 /**
- * Returns a connector that shows why a client certificate was refused. With TLS 1.3, the server refuses it after the
- * handshake. The socket is destroyed at once: otherwise, the end of the connection hides the alert.
+ * Returns a connector that shows why a client certificate was refused. With TLS 1.3, the server refuses the certificate
+ * after the handshake. The socket is destroyed at once, otherwise the end of the connection hides the alert.
  */
 function endingAtErrors(connect: buildConnector.connector, onConnect?: () => () => void): buildConnector.connector {
   return (target, callback) => {

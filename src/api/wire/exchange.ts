@@ -6,30 +6,30 @@ export type Received = {
   readonly status: number;
   readonly headers: ReceivedHeaders;
   readonly bytes: Buffer;
-  /** True if the response exceeds the limit. `bytes` is then only its start. */
+  /** True if the response exceeds the limit: `bytes` contains only its start. */
   readonly isCut: boolean;
-  /** Gives back the place for a large response. */
+  /** Ends the use of a place for large responses. */
   readonly release: () => void;
 };
 
 export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 export type Limits = {
-  /** The maximum time from the first byte sent, or from the wait for a connection, to the last byte of the response. */
+  /** The limit of the time from the first byte sent, or from the wait for a connection, to the last byte of the response. */
   readonly limitMs: number;
   readonly maxWireBytes: number;
-  /** True if the start of a large response is enough. */
+  /** True if the start of a response that is too large is enough. */
   readonly cutsAnswers?: boolean;
-  /** A larger response must wait for a place. */
+  /** A larger response waits for a place. */
   readonly largeBytes?: number;
   readonly enter?: (() => Promise<() => void>) | undefined;
   readonly signal: AbortSignal | undefined;
   readonly clock: Pick<Clock, 'after'>;
-  /** Called when the request is written to a connection. Until then, the server cannot have received it. */
+  /** Called when the request is written to a connection. Before this, the server cannot have received anything. */
   readonly onSent?: (() => void) | undefined;
 };
 
-/** Sends one request, and collects its response in chunks. A stream and a combined signal would cost 50 % more. */
+/** Sends one request and collects its response in chunks; a stream and a combined signal would cost 50 % more. */
 export function exchange<Request>(
   dispatch: Dispatch<Request>,
   request: Request,
@@ -77,7 +77,7 @@ export function exchange<Request>(
     dispatch(request, {
       onRequestStart: (given) => {
         controller = given;
-        // The exchange ended before it had a connection.
+        // The exchange ended while it waited for a connection.
         if (ended instanceof Error) given.abort(ended);
         else onSent?.();
       },
@@ -130,7 +130,7 @@ function createBody() {
   };
 }
 
-/** Waits for a place for a large response. Nothing is read meanwhile, but the time limit applies. */
+/** Waits for a place for a large response. Nothing is read during the wait, but the time limit applies. */
 function createRoom(enter: Limits['enter']) {
   let isWaiting = false;
   let isOver = false;

@@ -3,7 +3,7 @@ import { createSecureContext, getCACertificates } from 'node:tls';
 
 /** The parts of a TLS connection in PEM. */
 export type TlsMaterial = {
-  /** Certificates to trust besides those of the system. */
+  /** Certificates to trust in addition to certificates of the system. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
@@ -16,7 +16,7 @@ export type TlsOptions = TlsMaterial & {
 
 export type TlsPart = keyof TlsMaterial;
 
-/** Why a part cannot be used: the end of a sentence about its file. */
+/** Why a part cannot be used, as the end of a sentence about its file. */
 type TlsProblem = { readonly part: TlsPart; readonly says: string };
 
 /** Finds problems that make every connection fail: invalid PEM, a key of another certificate, rejected material. */
@@ -40,7 +40,7 @@ export function findTlsProblems({ ca, cert, key }: TlsMaterial, nameOfCert = 'tl
 const certificateBlock =
   /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
-/** Returns the first certificate of a file if all certificates of the file are readable. */
+/** Returns the first certificate of a file, if all its certificates can be read. */
 function readCertificates(pem: string, complain: (says: string) => void): X509Certificate | undefined {
   const blocks = pem.match(certificateBlock) ?? [];
   if (blocks.length === 0) {
@@ -66,7 +66,7 @@ function readKey(pem: string, complain: (says: string) => void): KeyObject | und
   }
 }
 
-/** Returns why OpenSSL rejects the material, for example a key that is too short. */
+/** Returns the reason why OpenSSL rejects the material, such as a key that is too short. */
 function refuse(material: TlsMaterial): string | undefined {
   try {
     createSecureContext({ minVersion: 'TLSv1.2', ...material });
@@ -83,11 +83,11 @@ function toCode(error: unknown): string {
 
 export function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOptions = {}) {
   return {
-    // The context is created once: reading the many authorities of the system takes about 50 ms, and blocks all
+    // The context is created once, because reading the many authorities of the system takes about 50 ms and blocks all
     // connections.
     secureContext: createSecureContext({
       minVersion: 'TLSv1.2',
-      // Alone, the configured certificates would replace the certificates of the system.
+      // The configured certificates alone would replace the certificates of the system.
       ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
       ...(cert === undefined ? {} : { cert }),
       ...(key === undefined ? {} : { key }),

@@ -9,12 +9,12 @@ import { ExchangeTimeout, exchange, type Received, type ReceivedHeaders } from '
 import type { TlsOptions } from './tls-material.ts';
 
 export type TransportOptions = {
-  /** The base URL, without a trailing slash. It may have a path. */
+  /** The base URL without a trailing slash. The URL may have a path. */
   readonly url: string;
-  /** The limit of the whole time of a request, from the first byte sent to the last byte read. */
+  /** The total time of a request, from the first byte sent to the last byte read. */
   readonly timeoutMs: number;
   readonly concurrency?: number;
-  /** Limits how many unusually large responses are read at the same time. If absent, such responses are refused. */
+  /** Limits how many unusually large responses are read at the same time. If absent, large responses are refused. */
   readonly largeAnswers?: { readonly enter: () => Promise<() => void> } | undefined;
   readonly tls?: TlsOptions;
   readonly proxyUrl?: string | undefined;
@@ -32,7 +32,7 @@ export type TransportRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** The remaining time of a request, if it is shorter than the timeout of the transport. */
+  /** The remaining time, if it is shorter than the timeout of the transport. */
   readonly timeoutMs?: number;
   /** The maximum size of the inflated response. */
   readonly maxBytes?: number;
@@ -40,10 +40,10 @@ export type TransportRequest = {
 
 export type TransportAnswer = {
   readonly status: number;
-  /** Names are in lower case. A repeated header has its first value. */
+  /** Names are in lower case. Of repeated headers, only the first is stored. */
   readonly headers: Readonly<Record<string, string>>;
   readonly cookies: readonly string[];
-  /** Empty if the body is large. */
+  /** The body; empty if the response is large. */
   readonly body: string;
   /** A body that is too large to be decoded at once. */
   readonly large?: LargeBody | undefined;
@@ -57,9 +57,9 @@ export type Transport = {
   readonly postForm: (
     request: TransportRequest & { form: Readonly<Record<string, string>> },
   ) => Promise<TransportAnswer>;
-  /** Returns the path after the base URL that `location` leads to; undefined if it leads elsewhere. */
+  /** Returns the path of a `Location` after the base URL; undefined if it leads elsewhere. */
   readonly toOwnPath: (location: string) => string | undefined;
-  /** Returns the shortest time to open a connection, about one round trip. Absent if there is a proxy. */
+  /** Returns the shortest time to open a connection, about one round trip; absent with a proxy. */
   readonly connectMs?: () => number | undefined;
   readonly close: () => Promise<void>;
 };
@@ -69,7 +69,7 @@ export type RenewableTransport = Transport & {
   readonly renew: (tls: TlsOptions) => void;
 };
 
-/** Sends requests to one server, with a deadline and limits for received and inflated sizes. Follows no redirects. */
+/** Sends requests to one server, with a total deadline and limits for received and inflated sizes. Follows no redirects. */
 export function createTransport(options: TransportOptions): RenewableTransport {
   const { url, timeoutMs: maxMs, largeAnswers, clock } = options;
   const { origin, pathname } = new URL(url);
@@ -133,7 +133,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
     connectMs,
     toOwnPath: (location) => toOwnPath(location, { origin, basePath }),
     renew: (tls) => {
-      // The dispatcher of a test has no certificates.
+      // A dispatcher of a test has no certificates.
       if (!('close' in dispatcher)) return;
       const old = dispatcher;
       dispatcher = openConnections(origin, { ...options, tls, onConnect });
@@ -153,6 +153,7 @@ const ownHeaders = {
   'user-agent': 'automation-exporter',
 };
 
+/** Measures the shortest time in which a connection was opened. */
 function timeConnections(url: string, clock: Pick<Clock, 'ticks'>) {
   // A TLS handshake takes at least one more round trip.
   const trips = url.startsWith('https:') ? 2 : 1;
@@ -182,10 +183,10 @@ function toOwnPath(location: string, own: { origin: string; basePath: string }):
   if (!URL.canParse(location, `${origin}${basePath}/`)) return undefined;
   const target = new URL(location, `${origin}${basePath}/`);
   // A server redirects to its configured URL, which may differ from the exporter's. The server's own pages are
-  // requested at the URL that the exporter uses.
+  // requested from the URL that the exporter uses.
   const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
   if (page !== undefined) return page;
-  // If the configured URL of a server ends with a slash, the server refuses its own redirects.
+  // A server whose configured URL ends with a slash refuses its own redirects.
   const pathname = target.pathname.replace(/\/{2,}/g, '/');
   const isBelow = target.origin === origin && pathname.startsWith(`${basePath}/`);
   return isBelow ? pathname.slice(basePath.length) + target.search : undefined;
@@ -212,16 +213,16 @@ function toList(value: string | string[] | undefined): readonly string[] {
 type Sent = {
   what: string;
   apiEndpoint: string;
-  /** The deadline that ended the request, if one did. */
+  /** The deadline that ended the request; undefined if it ended in another way. */
   timedOutAfterMs: number | undefined;
-  /** True if there is a proxy: connection errors are then errors of the proxy. */
+  /** True if there is a proxy. With a proxy, connection errors are errors of the proxy. */
   isByProxy: boolean;
   /** False if the URL begins with `http:`. */
   isEncrypted: boolean;
   maxBytes: number;
 };
 
-/** Converts an error of a socket, a TLS handshake or a body to a kind of error, with what to check. */
+/** Converts an error of a socket, a TLS handshake or a body to an error kind, with what to check. */
 function toTransportError(error: unknown, sent: Sent): ApiError {
   const { what, apiEndpoint, timedOutAfterMs, isByProxy, isEncrypted, maxBytes } = sent;
   if (error instanceof ApiError) return error;
@@ -262,7 +263,7 @@ function isWithoutAnswer(error: unknown): boolean {
   return socket?.bytesRead === 0;
 }
 
-/** Returns the status with which a proxy refused the connection. Only the message of the error has it. */
+/** Returns the status with which a proxy refused the connection. Only the message of the error has this status. */
 function proxyStatusOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(error.message)?.[1];

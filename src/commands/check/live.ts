@@ -23,7 +23,7 @@ import type { Trace } from '../../tracing/plan/span.ts';
 import { toPostgresSettings } from '../shared-state.ts';
 import { askOnce } from './probe.ts';
 
-/** A check that is not about an endpoint. A warning does not make `check` fail. */
+/** A check that is not about an endpoint of a server. A warning does not make `check` fail. */
 export type LiveReport = {
   readonly name: string;
   readonly server?: string;
@@ -31,7 +31,7 @@ export type LiveReport = {
   readonly message: string;
 };
 
-/** Tests what fails only in use: the trace backend, the place of the state, clocks and credentials. */
+/** Tests parts that fail only in use: the trace backend, the location of the state, clocks and credentials. */
 export async function probeLive(config: Config, otlp: Otlp, version: string): Promise<readonly LiveReport[]> {
   const ofServers = config.servers.map(async (server) => [
     { server: server.name, ...(await probeClock(server)) },
@@ -41,7 +41,7 @@ export async function probeLive(config: Config, otlp: Otlp, version: string): Pr
   return [...(await probeBackends(config, otlp, version)), ofState, ...(await Promise.all(ofServers)).flat()];
 }
 
-/** Sends a test trace under a name of its own, so that nobody takes it for an execution. */
+/** Sends a test trace with a name of its own, so that nobody mistakes it for an execution. */
 async function probeBackends({ traces, diagnosis }: Config, otlp: Otlp, version: string): Promise<LiveReport[]> {
   const name = 'trace-backend';
   if (!sendsTraces(traces, otlp))
@@ -124,7 +124,7 @@ function toTestTrace(service: string, version: string, nowMs: number): Trace {
   };
 }
 
-/** Tests the directory of the state with a file of its own: the state may be in use. */
+/** Tests the directory of the state with a file of its own, because the state may be in use. */
 function probeState({ state, traces }: Config): LiveReport {
   const name = 'state-directory';
   if (state.memory) return { name, verdict: 'not asked', message: 'the state is kept in memory' };
@@ -155,7 +155,7 @@ function findExisting(directory: string): string {
   return existsSync(directory) || dirname(directory) === directory ? directory : findExisting(dirname(directory));
 }
 
-/** As in the alert, which fires for a larger difference. */
+/** The alert fires for a larger difference. */
 const skewWarnedMs = 30_000;
 
 async function probeClock(server: ServerConfig): Promise<LiveReport> {
@@ -173,7 +173,7 @@ async function probeClock(server: ServerConfig): Promise<LiveReport> {
 }
 
 const dayMs = 86_400_000;
-/** As in the alert, which fires for a token that expires sooner. */
+/** The alert fires for a token that expires sooner. */
 const expiryWarnedMs = 7 * dayMs;
 
 async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
@@ -201,7 +201,7 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
 /** Only an administrator can see tokens of other users. */
 const invisible = 'no valid token is visible to these credentials, so it is unknown when their own token expires';
 
-/** Marks a check that was not made. The line of its endpoint reports the error. */
+/** Marks a check that was not made; the endpoint reports the error. */
 function toFault(error: unknown): Pick<LiveReport, 'verdict' | 'message'> {
   if (!(error instanceof ApiError)) throw error;
   return { verdict: 'not asked', message: error.message };
@@ -211,10 +211,10 @@ function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** If commits take longer, a round with many commits takes seconds. */
+/** With slower commits, a round that commits often takes seconds. */
 const slowMs = 50;
 
-/** Checks what replicas need from the database of the state. Returns undefined if no database is configured. */
+/** Checks the properties that replicas need from the database of the state. Returns undefined without a configured database. */
 export async function probeDatabase({ state }: Pick<Config, 'state'>): Promise<LiveReport | undefined> {
   const settings = toPostgresSettings(state.postgres);
   if (settings === undefined) return undefined;

@@ -10,22 +10,22 @@ import type { ServerConfig } from '../../config/config.ts';
 import { connectServer, openTransport } from '../../daemon/connect.ts';
 import { systemClock } from '../../domain/system-clock.ts';
 
-/** One line of the report: about one request, or about the requests by project. */
+/** One line of the report, for a request or for requests by project. */
 export type Probe = {
   readonly name: string;
   readonly reads: readonly Endpoint<unknown>[];
   readonly ask: (api: Api) => Promise<Finding>;
 };
 
-/** A finding; undefined if all is well. `fault` is an error; `verdict` names a problem that is no error. */
+/** A finding; undefined if there is no problem. `fault` is an error; `verdict` names a problem without an error. */
 export type Finding =
   | { readonly fault?: ApiError; readonly note?: string; readonly verdict?: UntoldVerdict; readonly sizes?: Sizes }
   | undefined;
 
-/** How many things are visible, for `check --report`. Only jobs of the first projects are counted. */
+/** How many things are visible, for `check --report`. Jobs are counted only in the first projects. */
 type Sizes = { readonly projects: number; readonly readProjects: number; readonly jobs: number };
 
-/** The verdict about a request that had a problem but no error, or was not sent. */
+/** The verdict of a request that had no error but a problem, or that was not sent. */
 type UntoldVerdict = 'left out' | 'hidden' | 'nothing visible' | 'too old' | 'not asked';
 
 type Verdict = 'ok' | 'denied' | 'disabled' | 'broken' | UntoldVerdict;
@@ -37,7 +37,7 @@ type EndpointReport = {
   readonly message?: string;
   /** The line of an access policy that permits the request. */
   readonly mendedBy?: string;
-  /** The right of an administrator that permits the request. It should not be granted for a metric. */
+  /** The right of an administrator that permits the request. The right should not be granted for a metric. */
   readonly needs?: string;
 };
 export type ServerReport = {
@@ -51,18 +51,18 @@ export type ServerReport = {
   readonly release: string | undefined;
   readonly endpoints: readonly EndpointReport[];
   readonly sizes?: Sizes;
-  /** The change of the configuration, if one change solves every problem. */
+  /** The change of the configuration, if one change solves all problems. */
   readonly remedy?: string;
   /** The access policy that permits the denied or hidden requests. */
   readonly missingPolicy?: string;
-  /** The rights of the token, if the server reports them (from 5.9 on). */
+  /** The rights of the token as reported by the server; absent before 5.9. */
   readonly rights?: readonly CollectorRight[];
   readonly excess?: readonly string[];
-  /** The minimal access policy, if the token has more rights. */
+  /** The minimal access policy. Set if the token has more rights. */
   readonly leastPolicy?: string;
 };
 
-/** Sends one request at a time: a check must not load the server. */
+/** Sends one request at a time, because a check must not load the server. */
 export async function probeServer(
   { name, url }: { name: string; url: string },
   api: Api,
@@ -86,16 +86,16 @@ export async function probeServer(
     if (fault?.kind === 'unauthorized') credentials = 'refused';
     else if (fault === undefined || isAuthenticatedAnswer(fault)) credentials = 'accepted';
     remedy = findRemedy(fault);
-    // No more requests are sent: they would fail too.
+    // No more requests are sent, because they would fail in the same way.
     const isForeign = isElsewhere(fault) || (credentials === 'unknown' && reports.length >= maxForeign);
     if (!reachable || credentials === 'refused' || isForeign || remedy !== undefined) break;
   }
   const allowable = lacking.filter((read) => toAdminRight(read) === undefined);
   const missingPolicy =
     allowable.length === 0 ? {} : { missingPolicy: toAccessPolicy(allowable, api.server().dialect) };
-  // The reported mode may be old, so it is left out.
+  // The reported mode is left out, because it may be old.
   const facts = { ...api.server(), mode: undefined };
-  // Until the API has responded, its version is only assumed.
+  // The version is only assumed before the API has responded.
   const apiVersion = credentials === 'unknown' ? undefined : facts.apiVersion;
   const told = { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports };
   return {
@@ -106,7 +106,7 @@ export async function probeServer(
   };
 }
 
-/** One endpoint alone may fail. After so many errors, the server or a proxy has probably failed. */
+/** One endpoint alone may fail. After this many errors, the server or a proxy has probably failed. */
 const maxForeign = 3;
 
 function findRemedy(fault: ApiError | undefined): string | undefined {
@@ -120,16 +120,16 @@ function findRemedy(fault: ApiError | undefined): string | undefined {
   return isPage ? fault.message.replace(/^[^,]*, /, '') : undefined;
 }
 
-/** Reports whether another program responds in place of the API. */
+/** Reports whether another program responds instead of this API. */
 function isElsewhere(fault: ApiError | undefined): boolean {
   return (
     fault?.kind === 'not_found' && fault.details.isOfService !== true && fault.details.apiEndpoint === systemInfo.name
   );
 }
 
-/** Reports whether everything that is enabled works, or was switched off on the server. */
+/** Reports whether everything that is enabled works, or was disabled on the server. */
 export function isFine({ credentials, endpoints }: ServerReport): boolean {
-  // Endpoints that only administrators can read are reported, but not as errors.
+  // Endpoints that only administrators can read are reported, but are no error.
   const isOptional = ({ verdict, needs }: EndpointReport): boolean => verdict === 'denied' && needs !== undefined;
   return (
     credentials === 'accepted' &&
@@ -150,7 +150,7 @@ export async function findInProjects(
   for (const project of projects) {
     const fault = await toFault(() => ask(project));
     if (fault === undefined) continue;
-    // Disabled projects are in the list, but requests about them return 404.
+    // The list contains disabled projects, but requests for them return 404.
     const isOff = fault.kind === 'not_found' && fault.details.isOfService === true;
     if (isOff) off.push(project);
     else (fault.kind === 'forbidden' ? denied : faulty).push(project);
@@ -212,14 +212,14 @@ export async function askOnce<Answer>(server: ServerConfig, ask: (api: Api) => P
   const largeAnswers = createLargeAnswers({ clock: systemClock });
   const connection = connectServer(server, { clock: systemClock, observe, onSecret: ignore, largeAnswers });
   try {
-    // Longer than the limit of the first contact, whose error has the reason.
+    // The limit is longer than that of the first contact, whose error has the reason.
     return await ask(connection.client.within({ lane: 'vital', forMs: 2 * server.timeoutMs }));
   } finally {
     await connection.close();
   }
 }
 
-/** Reports whether a server answers requests without credentials at a path outside its API. */
+/** Reports whether a server responds to a path outside its API without credentials. */
 export async function isOpenToAll(server: ServerConfig, path: string): Promise<boolean> {
   const transport = openTransport(server, { clock: systemClock });
   try {

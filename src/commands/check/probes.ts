@@ -17,25 +17,25 @@ type Collector = (typeof collectors)[number];
 type ProjectCollector = Extract<Collector, { kind: 'project' }>;
 type Watch = Parameters<ProjectCollector['covers']>[1];
 
-/** Builds each request of the enabled collectors once. Of the requests by project, only the first few are built. */
+/** Builds each request of the enabled collectors once. Of requests by project, only the first few are built. */
 export function toProbes(server: ServerConfig, config: Config, enabled: readonly Collector[]) {
   const { jobs } = config;
   const list = createProjectList({ isWanted: server.projects.isWanted, clock: systemClock });
   const watch: Watch = {
     projects: { read: list.read, labelsOf: server.projects.labelsOf },
-    // The job list is requested, but not the average duration of each job.
+    // The list of jobs is requested, but not the average duration of each job.
     jobs: { isWanted: jobs.isWanted, detail: jobs.detail === 'none' ? 0 : 1, asksForAverages: false },
     hasExecutionMetrics: (project) => config.collectors['execution-metrics']?.projects?.matches(project) === true,
   };
 
-  /** The project list is requested once. If it fails, all requests by project fail. */
+  /** The list of projects is requested once; its error concerns all requests by project. */
   let listed: Promise<readonly string[]> | undefined;
   function readNames(api: Api): Promise<readonly string[]> {
     listed ??= list.read(api).then((found) => found.map(({ name }) => name));
     return listed;
   }
 
-  /** Explains an empty project list. A client cannot see whether there are no projects, or whether they are hidden. */
+  /** Explains an empty list. A client cannot know whether projects are missing or hidden. */
   function findNone(): Finding {
     const isLeftOut = (list.visible() ?? 0) > 0;
     return {
@@ -80,7 +80,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   const roomOf = (projects: number) => toJobRoom(settings, projects);
   const ofExecutions = toExecutionProbes({ readNames, findNone, roomOf, nowMs: systemClock.now });
 
-  // System information is always requested: it shows whether the server itself responds.
+  // System information is always requested, because it shows whether the server itself responds.
   const ofServer = [systemInfo, ...enabled.flatMap(({ reads }) => reads)].filter(({ path }) => !path.includes('{'));
   return [
     ...uniqueByName(ofServer).map((endpoint) =>
@@ -99,7 +99,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   ];
 }
 
-/** A few projects are enough: rights are usually granted by patterns. */
+/** Rights are usually granted by patterns, so a few projects are enough. */
 const maxProjects = 5;
 
 type ProjectRead = Endpoint<unknown, `${string}{project}${string}`>;
@@ -119,7 +119,7 @@ function toProbe(endpoint: Endpoint<unknown>): Probe {
   };
 }
 
-/** Leaves one endpoint of each name. Some endpoints have two forms. */
+/** Removes endpoints with the same name, because some endpoints have two forms. */
 function uniqueByName(endpoints: readonly Endpoint<unknown>[]): Endpoint<unknown>[] {
   return endpoints.filter(({ name }, index) => endpoints.findIndex((other) => other.name === name) === index);
 }
@@ -140,7 +140,7 @@ function toProjectProbe(endpoint: ProjectRead, { readNames, findNone }: Options)
 
 type Options = { readNames: (api: Api) => Promise<readonly string[]>; findNone: () => Finding };
 
-/** Builds the requests of the schedule watch: the starts of one scheduled job in each of a few projects. */
+/** Builds the requests of the schedule watch: start times of one scheduled job in each of a few projects. */
 function toScheduleProbes({ readNames, findNone }: Options): readonly Probe[] {
   async function find(api: Api): Promise<Finding> {
     if (!(await api.supports(jobInfo))) {
@@ -178,7 +178,7 @@ const maxListedProjects = 5;
 
 type ExecutionProbes = {
   roomOf: (projects: number) => ReturnType<typeof toJobRoom>;
-  /** Returns the watched projects. If there are none, `findNone` explains it. */
+  /** The watched projects. `findNone` explains an empty list. */
   readNames: (api: Api) => Promise<readonly string[]>;
   findNone: () => Finding;
   nowMs: () => number;
@@ -193,10 +193,10 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     try {
       await ask('*');
     } catch (error) {
-      // After such an error, rounds read project by project.
+      // After this error, rounds also read project by project.
       if (!isUnknownStar(error, api.server().release)) throw error;
     }
-    // Up to release 3.4.4, the list of all projects omits executions that cannot be read, without an error.
+    // Up to 3.4.4, the list of all projects omits executions that cannot be read, without an error.
     return findInProjects(names.slice(0, maxReadProjects), names.length, ask);
   }
 
@@ -241,7 +241,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     return [];
   }
 
-  /** Compares the number of jobs with the number of possible series. A job that never ran counts too: it may run. */
+  /** Compares the number of jobs with the number of possible series. Jobs that never ran count too, because they may run. */
   async function findRoom(api: Api): Promise<Finding> {
     const names = await readNames(api);
     if (names.length === 0) return findNone();
@@ -287,5 +287,5 @@ function toSentences(hidden: readonly Count[]): readonly string[] {
 const maxTriedJobs = 5;
 const dayMs = 86_400_000;
 const maxCompared = 200;
-/** Many, because rights to executions are granted by project. */
+/** The limit is high, because rights to executions are granted by project. */
 const maxReadProjects = 25;

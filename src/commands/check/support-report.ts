@@ -7,7 +7,7 @@ import { toCount, toSize } from '../../domain/format.ts';
 import { toPostgresSettings } from '../shared-state.ts';
 import type { ServerReport } from './probe.ts';
 
-/** Renders what a bug report may publish: only numbers, and words of the exporter itself. */
+/** Renders the part of a bug report that may be published: only numbers, and words of the exporter itself. */
 export function renderSupportReport(reports: readonly ServerReport[], config: Config, version: string): string {
   const isOn = ({ name }: { name: string }): boolean => config.collectors[name]?.enabled === true;
   const [on, off] = [collectors.filter(isOn), collectors.filter((one) => !isOn(one))].map((some) =>
@@ -24,7 +24,7 @@ export function renderSupportReport(reports: readonly ServerReport[], config: Co
   return `${lines.join('\n')}\n`;
 }
 
-/** Returns a title. Servers and members have numbers instead of names, which are private. */
+/** Returns a title with numbers for servers and members, because their names are private. */
 function toTitle(reports: readonly ServerReport[], index: number): string {
   const servers = [...new Set(reports.map(({ server }) => server))];
   const { server = '', member } = reports[index] ?? {};
@@ -54,7 +54,7 @@ function toSizes({ projects, readProjects, jobs }: NonNullable<ServerReport['siz
   return `${toCount(projects, 'project')}, ${toCount(jobs, 'job')}${of}`;
 }
 
-/** Returns only the numbers of a release: a server may send any text. */
+/** Returns only the numbers of a release, because a server may send any text. */
 function toNumbers(release = ''): string {
   return /^\d{1,3}(?:\.\d{1,3}){1,3}/.exec(release)?.[0] ?? 'unknown';
 }

@@ -1,18 +1,18 @@
-/** What replaces another exporter's metric, or in `because` why nothing does. */
+/** The equivalent of another exporter's metric. Without an equivalent, `because` is the reason. */
 export type Counterpart =
   | {
       readonly metric: string;
-      /** A matcher that is added to the selector. */
+      /** A matcher that is added to those of the selector. */
       readonly matcher?: string;
-      /** Puts an expression around the selector. Its query then cannot have ranges. */
+      /** Puts an expression around the selector. A query with such an expression cannot have ranges. */
       readonly around?: (selector: string) => string;
-      /** The replacement is valid only inside this aggregation. The matcher is removed. */
+      /** The equivalent is valid only inside this aggregation; the matcher is removed. */
       readonly only?: { readonly aggregation: string; readonly matcher: string };
       readonly note?: string;
     }
   | { readonly because: string };
 
-/** The metrics of rundeck_exporter, and those that the server itself publishes under the same names. */
+/** The metrics of rundeck_exporter, and metrics that the server itself publishes under the same names. */
 export const counterparts: ReadonlyMap<string, Counterpart> = new Map<string, Counterpart>([
   ['rundeck_system_info', { metric: 'automation_server_info' }],
   ['rundeck_execution_mode_active', { metric: 'automation_execution_mode', matcher: 'mode="active"' }],
@@ -100,17 +100,17 @@ export const goneLabels: ReadonlySet<string> = new Set([
   'base',
 ]);
 
-/** Returns what replaces a metric; undefined if the metric is neither of rundeck_exporter nor of the server. */
+/** Returns the equivalent of a metric; undefined if the metric is neither of rundeck_exporter nor of the server. */
 export function findCounterpart(name: string): Counterpart | undefined {
   if (!name.startsWith('rundeck_')) return undefined;
   return counterparts.get(name) ?? toAppMetric(name);
 }
 
-/** How names of the server's own measurements begin. */
+/** The first words in the names of measurements of servers. */
 const knownMeasurements =
   /^rundeck_(?:rundeck_)?(?:services_\w+_|scheduler_quartz_|quartzjobs_|dataSource_|(?:api|web)_requests_|apiAuthorization_|user(?:Login|Logout)_|com_dtolabs_|org_rundeck_)/;
 
-/** Returns the metric for a measurement of the server itself, whose name has lost its dots and dashes. */
+/** Returns the metric for a measurement of the server itself. The name of the measurement has lost its dots and dashes. */
 function toAppMetric(name: string): Counterpart {
   if (!knownMeasurements.test(name))
     return { because: 'no counterpart is known; look for a similar name in automation_app_value' };

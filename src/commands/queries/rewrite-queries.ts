@@ -1,7 +1,7 @@
 import { Composer, CST, isMap, isScalar, isSeq, LineCounter, Parser, type Scalar, visit, type YAMLMap } from 'yaml';
 import { type Translation, toLabel, translateQuery } from './translate-query.ts';
 
-/** A file with rewritten queries, and a list of those that are unchanged. */
+/** A file with rewritten queries, and the list of unchanged queries. */
 type Rewritten = { readonly text: string; readonly rewritten: number; readonly left: readonly Left[] };
 
 type Left = { readonly line: number; readonly what: string; readonly because: string };
@@ -42,7 +42,7 @@ export function rewriteQueries(text: string): Rewritten {
 type Unit = {
   readonly what: string;
   readonly queries: readonly Scalar<string>[];
-  /** The map with texts that contain labels of the queries; absent for variables, which keep their names. */
+  /** The map whose texts contain labels of the queries; absent for variables, which keep their names. */
   readonly texts?: YAMLMap;
 };
 
@@ -71,7 +71,7 @@ function toUnit(map: YAMLMap): Unit | undefined {
 
 function findText(map: YAMLMap, key: string): Scalar<string> | undefined {
   const found = map.get(key, true);
-  // The cast is safe: the value is a text.
+  // This cast is safe: the value is a text.
   return isScalar(found) && typeof found.value === 'string' ? (found as Scalar<string>) : undefined;
 }
 
@@ -135,7 +135,7 @@ function write({ srcToken }: Scalar, value: string): void {
     const indent = /^ +/m.exec(srcToken.source)?.[0] ?? '';
     srcToken.source = value.replaceAll(/^(?=.)/gm, indent);
   } else if (srcToken !== undefined && CST.isScalar(srcToken)) {
-    // A plain text gets quotes: YAML would end it at a colon or a number sign.
+    // A plain text gets quotes, because YAML would end it at a colon or a number sign.
     CST.setScalarValue(srcToken, value, srcToken.type === 'scalar' ? { type: 'QUOTE_SINGLE' } : {});
   }
 }

@@ -46,7 +46,7 @@ type SyntaxNode = ReturnType<typeof parser.parse>['topNode'];
 type Range = { readonly from: number; readonly to: number };
 type Edit = Range & { readonly by: string };
 
-/** Replaces Grafana variables for durations by durations of the same length. */
+/** Replaces Grafana variables in the place of durations by durations of the same length. */
 function fillVariables(query: string): string {
   return query.replaceAll(/(?<=[[:]\s*)\$(?:\{\w+\}|\w+)/g, (variable) => `${'1'.repeat(variable.length - 1)}s`);
 }

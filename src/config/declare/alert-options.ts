@@ -3,7 +3,7 @@ import { choices } from '../values/lists.ts';
 import { number, wholeNumber } from '../values/number.ts';
 import { type OptionTree, option } from './option.ts';
 
-/** All alerts of `alerts/definitions/`. A test compares both lists. */
+/** All alerts of `alerts/definitions/`; a test compares them. */
 export const alertNames = [
   'AutomationServiceDown',
   'AutomationCredentialsRejected',
@@ -55,7 +55,7 @@ export const alertNames = [
   'AutomationExporterLeaseFlapping',
 ] as const;
 
-/** The limits of alerts and pages that a site may set. `status/limits.ts` has the defaults. */
+/** The limits of alerts and pages that a site may set. The defaults come from `status/limits.ts`. */
 export const alertOptions = {
   thresholds: {
     consecutive_failures: option(wholeNumber(1, 1000), 3).help(

@@ -13,13 +13,13 @@ import { serverOptions } from './server-options.ts';
 import { webFileOptions } from './web-file-options.ts';
 
 export type Leaf = {
-  /** Where the option is in its tree, such as `tls.ca_file`. */
+  /** The place of the option in its tree, such as `tls.ca_file`. */
   readonly key: string;
-  /** Where the option is in the file, such as `web.listen_address`; undefined if it cannot be in the file. */
+  /** The place of the option in the file, such as `web.listen_address`; undefined if it cannot be in the file. */
   readonly path: string | undefined;
-  /** The flag without its dashes, such as `web.listen-address`; undefined if the option has none. */
+  /** The flag of the option without the dashes, such as `web.listen-address`; undefined if it has none. */
   readonly flag: string | undefined;
-  /** The variable; undefined if the option can only be in a file. */
+  /** The variable of the option; undefined if the option is only in a file. */
   readonly environment: string | undefined;
   readonly option: Option<unknown>;
 };
@@ -30,7 +30,7 @@ export function listLeaves(collectors: readonly CollectorDefaults[]): readonly L
   return [...listLaunchLeaves(), ...listGeneralLeaves(), ...collectors.flatMap(listCollectorLeaves)];
 }
 
-/** Finds an option that was written as a flag with the name of its key in the file: `--collectors.ping.enabled`. */
+/** Finds an option that was written as a flag but named by its key in the file, such as `--collectors.ping.enabled`. */
 export function findByKey(collectors: readonly CollectorDefaults[], text: string): Leaf | undefined {
   const toWords = (name: string): string => name.replace(/[^A-Za-z0-9]+/g, '_').toLowerCase();
   return listLeaves(collectors).find(({ path }) => path !== undefined && toWords(path) === toWords(text));
@@ -44,7 +44,7 @@ export function listGeneralLeaves(): readonly Leaf[] {
   return toLeaves(generalOptions);
 }
 
-/** Lists the options of a collector. Its switch is `--collector.<name>`, as in other exporters. */
+/** Lists the options of a collector. The switch of a collector is `--collector.<name>`, as in other exporters. */
 export function listCollectorLeaves(collector: CollectorDefaults): readonly Leaf[] {
   const { name } = collector;
   return toLeaves(defineCollectorOptions(collector)).map(({ key, option }) => {
@@ -53,7 +53,7 @@ export function listCollectorLeaves(collector: CollectorDefaults): readonly Leaf
   });
 }
 
-/** Lists the options of a server, by its place in the list. Variables are for a single server. */
+/** Lists the options of a server by its place in the list. The variables are for a single server. */
 export function listServerLeaves(path: string): readonly Leaf[] {
   return toLeaves(serverOptions).map((leaf) => ({ ...leaf, flag: undefined, path: `${path}.${leaf.key}` }));
 }
@@ -66,17 +66,17 @@ export function listWebFileLeaves(): readonly Leaf[] {
   return listFileLeaves(webFileOptions);
 }
 
-/** Returns the variable with the secret itself. The path of a file with the secret has another variable. */
+/** Returns the variable for the secret itself, not for the path of a file. */
 export function toSecretVariable({ environment, option }: Leaf): string | undefined {
   return option.type.kind === 'secret' ? environment?.replace(/_FILE$/, '') : undefined;
 }
 
-/** Reports whether a change of an option takes effect only with a restart. */
+/** Reports whether a change takes effect only with a restart. */
 export function isFixed({ path = '' }: Leaf): boolean {
   return fixedPaths.some((fixed) => path === fixed || path.startsWith(`${fixed}.`));
 }
 
-/** The tree of all that the configuration file can contain. `servers` is a list. */
+/** The tree of everything that the configuration file can contain. `servers` is a list. */
 export function toFileTree(collectors: readonly CollectorDefaults[], families: readonly FamilyFacts[]): OptionTree {
   return {
     servers: serverOptions,

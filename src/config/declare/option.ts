@@ -3,7 +3,7 @@ import type { Kind, ValueType } from '../values/value-type.ts';
 
 const mark = Symbol('option');
 
-/** One option. This declaration and the place in the tree determine its names, its help and its reference. */
+/** One option. The names, the help and the reference of an option follow from this declaration and the place in the tree. */
 export type Option<T, K extends Kind = Kind> = {
   readonly [mark]: true;
   readonly type: ValueType<T, K>;
@@ -13,7 +13,7 @@ export type Option<T, K extends Kind = Kind> = {
   readonly help: string;
 };
 
-/** A default. A list or map is empty, or has plain words only. */
+/** A default. A list or map can only be empty or contain plain words. */
 type Fallback = string | number | boolean | readonly string[] | { readonly [key: string]: never };
 
 export type OptionTree = { readonly [key: string]: OptionTree | Option<unknown> };
@@ -29,10 +29,10 @@ export type Settings<T extends OptionTree> = {
       : never;
 };
 
-// What is optional in a tree is optional in its settings.
+// Optional parts of a tree are optional in its settings.
 type Declared<N> = Exclude<N, undefined>;
 
-/** A declared option whose help text is still missing. */
+/** A declared option that still lacks its help text. */
 type Unhelped<O> = { readonly help: (help: string) => O };
 
 /** Declares an option with a default, written as in YAML. */

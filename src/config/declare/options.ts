@@ -197,7 +197,7 @@ export const generalOptions = {
   },
 } as const satisfies OptionTree;
 
-/** Options that a reload does not change: they are used only at the start. A section stands for all its options. */
+/** Options that a reload does not change, because they are used only at the start. A section stands for all its options. */
 export const fixedPaths = [
   'web.listen_address',
   'web.config_file',
@@ -209,7 +209,7 @@ export const fixedPaths = [
   'state',
 ] as const;
 
-/** Flags with names other than their paths, for compatibility with other exporters. */
+/** Flags with other names than their paths, for compatibility with other exporters. */
 export const otherFlags: ReadonlyMap<string, string> = new Map([['web.config_file', 'web.config.file']]);
 
 export function defineCollectorOptions({ projects, ...collector }: CollectorDefaults): CollectorOptions {
@@ -230,7 +230,7 @@ function definePollOptions({ name, on, every, help, maxSeries = usualMaxSeries }
   } as const satisfies OptionTree;
 }
 
-/** The options of a metric family. They can be set only in the file. */
+/** The options of a metric family, which can be set only in the file. */
 export const familyOptions = {
   off: option(boolean, false).help('Do not expose the metric family.'),
   drop_labels: option(labelNames, []).help(
@@ -251,25 +251,25 @@ export const launchOptions = {
   ),
 } as const satisfies OptionTree;
 
-/** What a collector's options need to know about it. */
+/** Facts about a collector that its options need. */
 export type CollectorDefaults = {
   readonly name: string;
   readonly every: string;
   readonly on: boolean;
   readonly help: string;
-  /** What the collector reads only for projects that the configuration includes. */
+  /** The data that the collector reads only for projects in the configuration. */
   readonly projects?: string;
-  /** The collector's limit of series, if not the general default. */
+  /** The limit of series of the collector; absent for the general default. */
   readonly maxSeries?: number;
 };
 
-/** What a metric family's options need to know about it. */
+/** Facts about a metric family that its options need. */
 export type FamilyFacts = {
   readonly name: string;
   readonly type: string;
   readonly labels: readonly string[];
   readonly stateLabel?: string;
-  /** The family whose buckets the histogram uses, if it has no buckets of its own. */
+  /** The family whose buckets this histogram uses; absent if the histogram has its own buckets. */
   readonly bucketsFrom?: string;
 };
 

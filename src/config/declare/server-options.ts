@@ -18,7 +18,7 @@ const members = mapList(
   { takes: 'a list of members', example: '[{ name: a, url: https://a.example.org }]', unique: ['name', 'url'] },
 );
 
-/** The options of one server. Each has a variable, for a single server. None has a flag. */
+/** The options of one server. Each option has a variable for a single server, and no option has a flag. */
 export const serverOptions = {
   name: option(serverName, 'default').help('Unique name of the server in labels and on pages.'),
   url: required(webAddress).help('URL of the server, without /api.'),

@@ -6,7 +6,7 @@ import { boolean, choice } from '../values/value-type.ts';
 import { basicAuthUsers, pemText, responseHeaders } from '../values/web-values.ts';
 import { type OptionTree, option, optional } from './option.ts';
 
-/** Cipher suites up to TLS 1.2, from names in Go to names in OpenSSL. */
+/** Cipher suites up to TLS 1.2: names in Go → names in OpenSSL. */
 export const cipherSuites = {
   TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
   TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
@@ -23,10 +23,10 @@ export const cipherSuites = {
   TLS_CHACHA20_POLY1305_SHA256: 'TLS_CHACHA20_POLY1305_SHA256',
 } as const;
 
-/** Curves, from names in Go to names in OpenSSL. */
+/** Curves: names in Go → names in OpenSSL. */
 export const curves = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
 
-/** What is required of client certificates. `RequireClientCert` is the old name of `RequireAnyClientCert`. */
+/** What is required of client certificates. RequireClientCert is the old name of RequireAnyClientCert. */
 const clientAuthTypes = [
   'NoClientCert',
   'RequestClientCert',
@@ -38,7 +38,7 @@ const clientAuthTypes = [
 
 const versions = choice('TLS12', 'TLS13');
 
-/** The options of the file of `--web.config.file`, which is like Prometheus' web configuration file. */
+/** The options of the file of `--web.config.file`, which has the form of Prometheus' web configuration file. */
 export const webFileOptions = {
   tls_server_config: {
     cert: optional(pemText).help('Certificate of the exporter, as text in PEM.'),
@@ -79,6 +79,6 @@ export const webFileOptions = {
 } as const satisfies OptionTree;
 
 function toNames<const T extends object>(table: T): (keyof T & string)[] {
-  // The cast is safe: the table has only the keys of its declaration.
+  // This cast is safe: the table has only the keys of its declaration.
   return Object.keys(table) as (keyof T & string)[];
 }

@@ -3,7 +3,7 @@ const maxKept = 1000;
 
 /**
  * Returns a function that reports whether a whole name matches a pattern. The caller must have compiled the pattern as
- * a regular expression in Unicode mode. All branches of the pattern are followed together, so the time is at most
+ * a regular expression in Unicode mode. All branches of the pattern are followed together, so that the time is at most
  * length × steps. Transitions are cached, because names are similar.
  */
 export function createMatcher(source: string): (name: string) => boolean {
@@ -48,14 +48,14 @@ export function createMatcher(source: string): (name: string) => boolean {
   };
 }
 
-/** The states that wait for the next character, and the transitions that are known. */
+/** The states that wait for the next character, and the known transitions. */
 type Position = { waiting: readonly number[]; isMatch: boolean; next: Map<number, Position> };
 
 type State =
   | { readonly kind: 'character'; readonly accepts: (codePoint: number) => boolean; readonly to: readonly number[] }
   | { readonly kind: 'start' | 'end' | 'fork' | 'match'; readonly to: readonly number[] };
 
-/** Follows each state until it needs a character, or the name ends. */
+/** Follows each state until it needs a character or the name ends. */
 function follow(
   states: readonly State[],
   from: readonly number[],
@@ -141,7 +141,7 @@ function parseSyntax(source: string): PatternNode {
   }
 
   function parseRepeat(part: PatternNode): PatternNode {
-    // The mark `?` of a lazy repetition is ignored: it matters only for captures.
+    // The mark `?` of a lazy repetition is ignored, because it makes a difference only for captures.
     const mark = take(/^(?:[*+?]|\{\d+(?:,\d*)?\})\??/);
     if (mark === undefined) return part;
     const [min, max] = toBounds(mark);
@@ -178,7 +178,7 @@ const unknownHere: readonly (readonly [RegExp, string])[] = [
   [/^\(\?[^:<]/, 'changes its flags in the middle'],
 ];
 
-// A class, an escape or a plain character. Two escaped surrogates that form a pair are one character.
+// A class, an escape, or a plain character. A pair of escaped surrogates is one character.
 const characterPattern =
   /^(?:\[(?:\\.|[^\]\\])*\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u\{[^}]*\}|\\u.{4}|\\[pP]\{[^}]*\}|\\x..|\\c.|\\.|.)/su;
 
@@ -194,7 +194,7 @@ function toBounds(mark: string): [number, number] {
 function toTest(character: string): (codePoint: number) => boolean {
   const expression = new RegExp(`^${character}$`, 'su');
   const accepts = (codePoint: number) => expression.test(String.fromCodePoint(codePoint));
-  // ASCII characters have a table: most names are ASCII, and the regular expression is slow.
+  // ASCII characters have a table, because the regular expression is slow and most names are ASCII.
   const ascii = Array.from({ length: 128 }, (_, codePoint) => accepts(codePoint));
   return (codePoint) => ascii[codePoint] ?? accepts(codePoint);
 }

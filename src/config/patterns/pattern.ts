@@ -7,7 +7,7 @@ export type Pattern = { readonly source: string; readonly matches: (name: string
 
 const maxPatternLength = 200;
 
-/** Parses a pattern. Its dot matches every character, so that `.*` matches every name. */
+/** Parses a pattern. The dot of a pattern matches every character, so that `.*` matches every name. */
 export function parsePattern(source: string): Parsed<Pattern> {
   if (source === '') return { problem: 'is empty', hint: 'write .* for every name' };
   if (source.length > maxPatternLength)
@@ -28,7 +28,7 @@ function findFault(source: string): string | undefined {
     void new RegExp(source, 'su');
     return undefined;
   } catch (error) {
-    // In the error message, the whole expression comes before the reason.
+    // The error message contains the whole expression before the reason.
     const said = error instanceof Error ? (/: ([^:]+)$/.exec(error.message)?.[1] ?? '') : '';
     return said === '' ? 'write \\ before special characters' : said.toLowerCase();
   }
@@ -48,7 +48,7 @@ const patterns = z
   .array(pattern.schema, takes('a list of patterns', 'for example ["pay-.*"]'))
   .max(100, 'contains more than 100 patterns');
 
-/** A list of patterns. A flag or variable has one pattern; alternatives are separated by |. */
+/** A list of patterns. A flag or a variable has one pattern, which may have alternatives separated by |. */
 export const patternList: ValueType<Patterns, 'plain'> = plain(
   z.codec(patterns, z.custom<Patterns>(), {
     decode: (given) => ({
@@ -62,7 +62,7 @@ export const patternList: ValueType<Patterns, 'plain'> = plain(
 
 type Choice = { include: Patterns; exclude: Patterns };
 
-/** Returns a function that selects names which match `include` (all if empty), but not `exclude`. */
+/** Returns a function that selects names that match `include` (all if empty) and do not match `exclude`. */
 export function toChoice({ include, exclude }: Choice): (name: string) => boolean {
   return (name) => (include.sources.length === 0 || include.matches(name)) && !exclude.matches(name);
 }
@@ -81,7 +81,7 @@ type Override = {
 type AboutJob = Readonly<Partial<Record<(typeof aboutKeys)[number], string | undefined>>>;
 const aboutKeys = ['owner', 'note', 'runbook'] as const;
 
-/** The settings of single jobs, by path; undefined if none is configured. */
+/** The settings of single jobs, by path; undefined if not configured. */
 export type JobOverrides = ReturnType<typeof toOverrideChoice>;
 
 /** Returns a function that finds the settings of a job. Each field comes from the first matching entry with this field. */
@@ -94,7 +94,7 @@ export function toOverrideChoice(entries: readonly Override[]) {
   const about = aboutKeys.map((key) => [key, toChoiceOf(key)] as const);
   return {
     successAgeMsOf: toChoiceOf('success_age'),
-    /** Returns after which multiple of its average duration a run of the job is overdue. */
+    /** Returns the multiple of the average duration of a job after which a run is overdue. */
     overdueFactorOf: toChoiceOf('overdue_factor'),
     isCritical: (path: string): boolean => isCritical(path) ?? false,
     aboutOf: (path: string): AboutJob => Object.fromEntries(about.map(([key, choose]) => [key, choose(path)])),

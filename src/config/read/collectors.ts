@@ -11,7 +11,7 @@ import {
 import { formatDuration } from '../values/duration.ts';
 import { createComplain, origins, type ResolvedTree, resolveTree, type Sources, toSettings } from './resolve.ts';
 
-/** The settings of a part of the configuration, and where they come from. */
+/** The settings of a part of the configuration, and their origins. */
 export type Part<T> = { readonly settings: T; readonly resolved: ResolvedTree };
 
 export function resolveCollector(
@@ -51,7 +51,7 @@ function checkLabels(
   const place = resolved.get('drop_labels')?.place;
   if (place === undefined) return;
   const known = labels.length === 0 ? 'it has none' : `its labels: ${labels.join(', ')}`;
-  // If the value is no list, it is undefined here and has a complaint of its own.
+  // A value that is not a list is undefined here and has its own complaint.
   for (const [index, name] of (settings.dropLabels ?? []).entries()) {
     const at = toInnerPlace(place, [index]);
     if (name === stateLabel) complaints.add(at, `"${name}" distinguishes its states`, 'switch the family off instead');
@@ -61,8 +61,8 @@ function checkLabels(
 }
 
 /**
- * Resolves `state.memory` and the options that it excludes. The stronger source wins, so that a flag or an image can
- * override the file. Two values from the same source are a complaint.
+ * Resolves `state.memory` and the options that it excludes. The stronger source takes precedence, so that a flag or an image
+ * can override the file. Two values from the same source are a complaint.
  */
 export function settleExclusions(resolved: ResolvedTree, complaints: Complaints): ResolvedTree {
   const settled = new Map(resolved);
@@ -79,8 +79,8 @@ export function settleExclusions(resolved: ResolvedTree, complaints: Complaints)
 }
 
 /**
- * Complains about a client certificate without its key, or the reverse. Also complains about options of a database
- * without a host: the state would be in a file, and each replica would count separately.
+ * Complains about a client certificate without its key (or the reverse), and about options of a database without a host,
+ * because the state would then be in a file, and each replica would count separately.
  */
 export function checkDatabase(general: ResolvedTree, complaints: Complaints): void {
   const complain = createComplain(general, complaints);
@@ -93,13 +93,13 @@ export function checkDatabase(general: ResolvedTree, complaints: Complaints): vo
   if (isGiven('host'))
     complain('state.postgres.url_file', 'cannot be combined with state.postgres.host', 'remove one of them');
   else if (!isGiven('url_file'))
-    // Values that equal their defaults are allowed: the output of the command `config` has all defaults.
+    // Values equal to their defaults are allowed, because the output of the command `config` contains all defaults.
     for (const [key, { value, leaf }] of general)
       if (key.startsWith('state.postgres.') && value !== leaf.option.fallback)
         complain(key, 'has no effect without state.postgres.host', 'set the host of the database');
 }
 
-/** Complains if counting starts before the catch-up limit: older executions would be skipped. */
+/** Complains if counting starts before the catch-up limit, because older executions would be skipped. */
 export function checkBackfill(general: ResolvedTree, complaints: Complaints): void {
   const backfill = general.get('executions.backfill');
   const limit = general.get('executions.catch_up_limit');

@@ -13,9 +13,9 @@ type CommandWord = {
 export type CommandFlag = {
   readonly name: string;
   readonly letter?: string;
-  /** What stands for the value in the help. A flag without it is a switch. */
+  /** The placeholder of the value in the help. A flag without a placeholder is a switch. */
   readonly placeholder?: string;
-  /** True if the flag may be given several times. Its values are joined with commas. */
+  /** True if the flag may be given several times. The values are joined with commas. */
   readonly repeats?: true;
   readonly help: string;
   /** The commands with this flag; all by default. */
@@ -24,7 +24,7 @@ export type CommandFlag = {
 
 export type Arguments = {
   readonly command: string | undefined;
-  /** True if the first word is no command. The other words are then not checked. */
+  /** True if the first word is not a command. In this case, the other words are not checked. */
   readonly isUnknownCommand: boolean;
   readonly positionals: readonly string[];
   readonly flags: ReadonlyMap<string, string | boolean>;
@@ -63,7 +63,7 @@ export function parseArguments(
       const meant = `${dashes}${findByKey(options.collectors, key)?.flag}`;
       const { message, hint } = explainUnknownFlag(typed, known.keys());
       problems.add(quoteFlag(typed), message, known.has(meant) ? `did you mean ${meant}?` : hint);
-      // The next word may be the value of the unknown flag, and a secret, so it is not reported.
+      // The next word may be a secret, the value of the unknown flag, so it is not reported.
       const next = waiting[0];
       if (attached === undefined && next !== undefined && !isFlag(next) && !commands.some(({ name }) => name === next))
         waiting.shift();
@@ -104,7 +104,7 @@ export function parseArguments(
   return { command: declared?.name, isUnknownCommand, positionals, flags, problems: problems.list() };
 }
 
-/** A flag without a placeholder is a switch. It sets `state`. */
+/** A flag without a placeholder is a switch that sets `state`. */
 type KnownFlag = Pick<CommandFlag, 'name' | 'placeholder' | 'repeats'> & { isNegatable: boolean; state: boolean };
 
 // Lists every spelling of each flag: `--x`, `--no-x` and `-x`.
@@ -132,7 +132,7 @@ function quoteFlag(typed: string): string {
   return /^--?[A-Za-z0-9._-]{1,60}$/.test(typed) ? typed : quote(typed);
 }
 
-/** Explains what to do about an unknown flag. On purpose, servers have no flags: they have secrets. */
+/** Explains what to do about an unknown flag. Servers have no flags on purpose, because of their secrets. */
 function explainUnknownFlag(typed: string, known: Iterable<string>): { message: string; hint: string } {
   const message = 'is not a known flag';
   const word = typed

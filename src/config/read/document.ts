@@ -3,7 +3,7 @@ import { type Complaints, type Place, quote } from '../../domain/complaint.ts';
 import { describeReadError } from '../../domain/read-error.ts';
 import type { ReadFile } from '../../domain/secret.ts';
 
-/** A part of the file, and where it is. Aliases are resolved; duplicate keys are removed. */
+/** A part of the file with its place. Aliases are resolved and duplicate keys removed. */
 export type DocumentNode =
   | { readonly kind: 'map'; readonly offset: number; readonly entries: ReadonlyMap<string, DocumentEntry> }
   | { readonly kind: 'list'; readonly offset: number; readonly items: readonly DocumentNode[] }
@@ -13,7 +13,7 @@ export type DocumentNode =
 
 export type DocumentEntry = { readonly offset: number; readonly node: DocumentNode };
 
-/** The file as nodes, and names of the places in it. */
+/** The file as nodes, and the names of places in it. */
 export type ReadDocument = {
   readonly root: DocumentNode | undefined;
   /** True for an empty file, which has no root. */
@@ -25,7 +25,7 @@ export type FileOptions = { readonly place: string; readonly readFile: ReadFile;
 
 const maxBytes = 1024 * 1024;
 
-/** Reads a file. Never throws, because errors become complaints. */
+/** Reads a file. Never throws: errors become complaints. */
 export async function readYaml(path: string, { place, readFile, complaints }: FileOptions): Promise<ReadDocument> {
   const nothing = { root: undefined, isEmpty: false, toPlace: (): Place => ({ text: path }) };
   try {
@@ -45,7 +45,7 @@ function parseYaml(text: string, fileName: string, complaints: Complaints): Read
     return { text: `${fileName}:${Math.max(line, 1)}:${Math.max(col, 1)}${path === '' ? '' : ` ${path}`}`, offset };
   };
   try {
-    // The library would compare every key with every other, so duplicate keys are found below.
+    // Duplicate keys are found below, because the library compares every key with every other key.
     const document = parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false });
     for (const { message, pos } of [...document.errors, ...document.warnings].slice(0, maxSyntaxErrors)) {
       complaints.add(toPlace(pos[0], ''), toSentence(message));
@@ -54,14 +54,14 @@ function parseYaml(text: string, fileName: string, complaints: Complaints): Read
     if (document.contents === null) return { root: undefined, isEmpty: true, toPlace };
     return { root: createConverter({ complaints, toPlace })(document.contents, '', 0), isEmpty: false, toPlace };
   } catch (error) {
-    // The parser is recursive, so a stack overflow means that the text is nested too deeply.
+    // The parser is recursive, so a stack overflow means that the text is nested too deep.
     if (!(error instanceof RangeError)) throw error;
     complaints.add(fileName, tooDeep);
     return { root: undefined, isEmpty: false, toPlace };
   }
 }
 
-/** Returns the plain value of a node. Shared nodes stay shared: aliases of aliases must not multiply. */
+/** Returns the plain value of a node. Shared nodes stay shared, so that aliases of aliases do not multiply. */
 export function toPlainValue(node: DocumentNode, known = new Map<DocumentNode, unknown>()): unknown {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'broken') return undefined;
@@ -69,13 +69,13 @@ export function toPlainValue(node: DocumentNode, known = new Map<DocumentNode, u
   const value =
     node.kind === 'list'
       ? node.items.map((item) => toPlainValue(item, known))
-      : // fromEntries defines own properties, so `__proto__` becomes an ordinary key.
+      : // fromEntries defines own properties, so that `__proto__` is a key like any other.
         Object.fromEntries([...node.entries].map(([key, entry]) => [key, toPlainValue(entry.node, known)]));
   known.set(node, value);
   return value;
 }
 
-/** Returns the path of a key below a path. A key is quoted unless it is a plain word. */
+/** Returns the path of a key below a path. A key that is not a plain word is quoted. */
 export function joinPath(path: string, key: string): string {
   const word = /^[A-Za-z0-9_-]{1,60}$/.test(key) ? key : quote(key);
   return path === '' ? word : `${path}.${word}`;
@@ -127,7 +127,7 @@ function createConverter({ complaints, toPlace }: { complaints: Complaints; toPl
     return { kind: 'map', offset: start, entries };
   }
 
-  // Resolves an alias to the node of its anchor, not to a copy. Aliases of aliases then cost nothing.
+  // Resolves an alias to the node of its anchor, not to a copy, so that aliases of aliases cost nothing.
   function resolve(name: string, start: number, path: string): DocumentNode {
     aliases += 1;
     const target = anchors.get(name);

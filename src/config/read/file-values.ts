@@ -21,15 +21,15 @@ import {
 export type FileValues = {
   readonly values: ReadonlyMap<string, FileValue>;
   readonly servers: readonly Place[];
-  /** Where values of the file already have a complaint. */
+  /** Paths of values in the file that already have a complaint. */
   readonly faulty: ReadonlySet<string>;
-  /** False if a part of the file is unreadable. A missing value may be in that part. */
+  /** False if a part of the file could not be read. A missing value may be in this part. */
   readonly complete: boolean;
 };
 
 type FileValue = { readonly value: unknown; readonly place: Place };
 
-/** Reads the values of all options of a tree from a file. Complains about other keys. */
+/** Reads the values of all options of a tree from a file. Other keys are complaints. */
 export async function readFileValues(path: string, tree: OptionTree, options: FileOptions): Promise<FileValues> {
   const { root, isEmpty: isBlank, toPlace } = await readYaml(path, options);
   const reading: Reading = {
@@ -44,7 +44,7 @@ export async function readFileValues(path: string, tree: OptionTree, options: Fi
   return { values, servers, faulty, complete: root !== undefined || isBlank };
 }
 
-/** What was read so far, and what a reader needs. */
+/** The results so far, and the context of a reader. */
 type Reading = {
   values: Map<string, FileValue>;
   servers: Place[];
@@ -104,13 +104,13 @@ function asMap(
   if (isEmpty(node)) return undefined;
   faulty.add(path);
   if (node.kind === 'broken') return undefined;
-  // The text may be secret, for example a database URL with a password.
+  // The text may be a secret, such as a URL of a database with its password.
   const found = describeFound(toPlainValue(node), true);
   complaints.add(toPlace(node.offset, path), `takes a map, found ${found}`, 'write its keys below it, indented');
   return undefined;
 }
 
-/** What the keys of a section mean, and where to find all of them. */
+/** The meaning of the keys in a section, and where to find all of them. */
 const sections: Readonly<Record<string, { what: string; hint?: string }>> = {
   collectors: { what: 'a collector' },
   metrics: { what: 'a metric family of a collector', hint: 'the command metrics lists them' },
@@ -142,7 +142,7 @@ function findOffset(node: DocumentNode, path: readonly PropertyKey[], atKey: boo
   return offset;
 }
 
-// Returns a hint about a key that takes the secret itself, such as `token` instead of `token_file`.
+// Returns a hint for a key that contains the secret itself, such as `token` instead of `token_file`.
 function toFileHint(tree: OptionTree, key: string): string | undefined {
   const declared = Object.hasOwn(tree, key) ? tree[key] : undefined;
   if (declared === undefined || !isOption(declared)) return undefined;

@@ -13,7 +13,7 @@ import type { CollectorDefaults } from '../declare/options.ts';
 import { checkValue } from '../values/value-type.ts';
 import type { FileValues } from './file-values.ts';
 
-/** All sources of values, strongest first. */
+/** All sources of option values, strongest first. */
 export type Sources = {
   readonly flags: ReadonlyMap<string, string | boolean>;
   readonly environment: ReadonlyMap<string, string>;
@@ -29,9 +29,9 @@ export type Resolved = {
   readonly value: unknown;
   readonly origin: Origin;
   readonly place: Place | undefined;
-  /** True if the file has the value, but there is a complaint about it. */
+  /** True if the value is in the file, but has a complaint already. */
   readonly isFaulty: boolean;
-  /** Where the file has another value, if a variable takes precedence. */
+  /** The place of another value in the file, if a variable takes precedence over it. */
   readonly shadowed?: Place | undefined;
 };
 
@@ -64,7 +64,7 @@ export function resolveLeaf(leaf: Leaf, { flags, environment, file }: Sources, c
       complaints.add(toInnerPlace(place, inner, atKey), message);
     return { leaf, value: undefined, origin, place, isFaulty };
   });
-  // A default is YAML in this source code, so parsing it cannot fail.
+  // Defaults are YAML in this source code, so parsing them cannot fail.
   const value = fallback === undefined ? undefined : type.schema.parse(fallback);
   const [first, other] = all;
   const isShadow = first?.origin === 'environment' && other?.origin === 'file';
@@ -72,7 +72,7 @@ export function resolveLeaf(leaf: Leaf, { flags, environment, file }: Sources, c
   return first ?? { leaf, value, origin: 'default', place: undefined, isFaulty };
 }
 
-/** Returns a function that complains about an option of a tree if the option is given. */
+/** Returns a function that complains about an option of a tree, if the option is given. */
 export function createComplain(resolved: ResolvedTree, complaints: Complaints) {
   return (key: string, message: string, hint?: string): void => {
     const place = resolved.get(key)?.place;
@@ -80,7 +80,7 @@ export function createComplain(resolved: ResolvedTree, complaints: Complaints) {
   };
 }
 
-/** Builds the settings of a tree. A value with a complaint is undefined, against its type. */
+/** Builds the settings of a tree. A value with a complaint is undefined, although its type says otherwise. */
 export function toSettings<T extends OptionTree>(tree: T, resolved: ResolvedTree): Settings<T> {
   const build = (node: OptionTree, within: string): Readonly<Record<string, unknown>> =>
     Object.fromEntries(
@@ -90,11 +90,11 @@ export function toSettings<T extends OptionTree>(tree: T, resolved: ResolvedTree
         return [toSettingName(key, 'plain'), build(inner, `${here}.`)];
       }),
     );
-  // The cast is safe: the type has the keys and values of the tree.
+  // This cast is safe: the type has the keys and values of the tree.
   return build(tree, '') as Settings<T>;
 }
 
-/** Returns the exporter's variables by name. An empty variable counts as unset: compose files leave variables empty. */
+/** Returns the exporter's variables by name. An empty variable counts as unset, because compose files leave variables empty. */
 export function readEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   collectors: readonly CollectorDefaults[],
@@ -117,10 +117,10 @@ export function readEnvironment(
   return found;
 }
 
-/** OpenTelemetry's list of names to use before they are stable. Most of its words are not for this exporter. */
+/** OpenTelemetry's list of names to use before they are stable. Most words of this variable are not for this exporter. */
 const optIn = 'OTEL_SEMCONV_STABILITY_OPT_IN';
 
-/** Lists the variables for a single server, even those that contain a secret. */
+/** Lists the variables for a single server, including variables that contain a secret. */
 export function listServerVariables(): readonly string[] {
   return listServerLeaves('servers[0]').flatMap(listVariables);
 }
@@ -129,7 +129,7 @@ function listVariables(leaf: Leaf): readonly string[] {
   return [leaf.environment, toSecretVariable(leaf)].filter((name) => name !== undefined);
 }
 
-// Kubernetes sets such variables in every pod if there is a Service named automation-exporter.
+// Kubernetes sets these variables in every pod if there is a Service named automation-exporter.
 function isServiceLink(name: string): boolean {
   return /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/.test(name);
 }

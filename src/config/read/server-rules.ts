@@ -16,13 +16,13 @@ type PlainTexts = { readonly [part in keyof TlsTexts]: string };
 
 export type TlsRules = {
   readonly readFile: ReadFile;
-  /** Explains what makes files of TLS unusable: ends of sentences. */
+  /** Explains what makes files of TLS unusable. Each text ends a sentence. */
   readonly validateTls?:
     | ((texts: PlainTexts, nameOfCert?: string) => readonly { readonly part: keyof TlsTexts; readonly says: string }[])
     | undefined;
 };
 
-/** Complains about contradictory or missing options of a server, and about unusable files. Reads the files of `tls`. */
+/** Reports contradictory or missing options of a server, and unusable files. Reads the files of `tls`. */
 export async function checkServer(server: ResolvedServer, rules: TlsRules, complaints: Complaints): Promise<TlsTexts> {
   checkAuthentication(server, complaints);
   checkAddress(server, complaints);
@@ -69,7 +69,7 @@ function checkAuthentication(server: ResolvedServer, complaints: Complaints): vo
   complaints.add(server.place, 'has no authentication method', adviseWays(server));
 }
 
-// A server from the environment has its secret there too. A server of the file may have it in either place.
+// A server from the environment has its secret in the environment. A server of the file may have its secret in either place.
 function adviseWays(server: ResolvedServer): string {
   const inFile = server.place.offset !== undefined;
   const toName = (key: string) => (inFile ? key : toVariable(server, key));
@@ -82,7 +82,7 @@ function checkAddress({ options }: ResolvedServer, complaints: Complaints): void
   const complain = createComplain(options, complaints);
   const { value: url } = options.get('url') ?? {};
   if (typeof url !== 'string') return;
-  // The client appends the path of the API to the address, so the address must not have it.
+  // The address must not end with the path of the API, because the client appends the path.
   const end = /\/api(\/\d+)?$/.exec(url)?.[0];
   if (end !== undefined) complain('url', `ends with ${end}, which the exporter adds itself`, `leave ${end} out`);
   const used = Object.keys(serverOptions.tls).filter((key) => Boolean(options.get(`tls.${key}`)?.value));
@@ -110,7 +110,7 @@ function toVariable({ options }: ResolvedServer, key: string): string {
   return options.get(key)?.leaf.environment ?? key;
 }
 
-/** Labels of series and targets. The configuration cannot add them. */
+/** Labels of series and targets, which the configuration cannot add. */
 export type TakenLabels = { readonly ofServers: readonly string[]; readonly ofProjects: readonly string[] };
 
 /** Complains about labels that a series would have twice. */
@@ -124,7 +124,7 @@ export function checkLabels(
     if (place !== undefined) complaints.add(toInnerPlace(place, path, true), message, 'choose another name');
   };
   const isTaken = 'is already a label of the series';
-  // An invalid value is undefined here, and already has a complaint.
+  // An invalid value is undefined here; a complaint about the value exists already.
   const own = (labels ?? []).map(([name]) => name);
   for (const name of own) if (taken.ofServers.includes(name)) complain('labels', [name], isTaken);
   for (const [index, entry] of (projects.labels ?? []).entries()) {

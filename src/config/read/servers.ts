@@ -20,7 +20,7 @@ type About = {
   complaints: Complaints;
 };
 
-/** Reads the servers of the file, and their secrets. The environment can define or override a single server. */
+/** Reads the servers of the file and their secrets. The environment can define or override a single server. */
 export async function readServers(about: About): Promise<readonly Part<ServerConfig>[]> {
   const { file, complaints } = about;
   const variables = listServerVariables().filter((name) => about.sources.environment.has(name));
@@ -59,7 +59,7 @@ export async function readServers(about: About): Promise<readonly Part<ServerCon
 function toServer({ projects, namespace, ...server }: Settings<typeof serverOptions>): Omit<ServerConfig, 'tlsTexts'> {
   return {
     ...server,
-    // The type of a URL already excludes what a namespace must not contain.
+    // The type of a URL excludes everything that a namespace must not contain.
     namespace: namespace ?? server.url,
     projects: { ...projects, isWanted: toChoice(projects), labelsOf: toLabelChoice(projects.labels) },
   };
@@ -88,7 +88,7 @@ async function resolveSecret(leaf: Leaf, sources: Sources, { readFile, complaint
   }
 }
 
-/** Complains about servers with the same name or namespace: they would share series, executions or trace ids. */
+/** Complains about servers with the same name or namespace, because they would share series, executions or trace ids. */
 function complainSame(servers: readonly Part<ServerConfig>[], places: readonly Place[], complaints: Complaints): void {
   const placeOf = (index: number, key: string): Place =>
     servers[index]?.resolved.get(key)?.place ?? places[index] ?? { text: '' };
@@ -96,11 +96,11 @@ function complainSame(servers: readonly Part<ServerConfig>[], places: readonly P
     const seen = new Map<string, number>();
     for (const [index, { settings }] of servers.entries()) {
       const { [key]: value, url } = settings;
-      // An invalid value is undefined here, and already has a complaint.
+      // An invalid value is undefined here; a complaint about the value exists already.
       if (value === undefined) continue;
       const first = seen.get(value);
       seen.set(value, index);
-      // The default namespace is the URL, which then has a complaint of its own.
+      // The default namespace is the URL, which has another complaint.
       if (first === undefined || (key === 'namespace' && servers[first]?.settings.url === url)) continue;
       const what = key === 'name' ? `"${value}"` : `the ${key} ${value}`;
       complaints.add(placeOf(index, key), `${what} is used by two servers`, `the other is ${placeOf(first, key).text}`);

@@ -12,7 +12,7 @@ import { readFileAt, type TlsRules } from './server-rules.ts';
 
 type WebConfigOptions = TlsRules & FileOptions;
 
-/** Reads the file of `--web.config.file`. Errors become complaints. Paths are relative to the file's folder. */
+/** Reads the file of `--web.config.file`. Errors become complaints. Paths are relative to the folder of the file. */
 export async function readWebConfig(path: string, options: WebConfigOptions): Promise<WebConfig | undefined> {
   const { complaints } = options;
   const before = complaints.list().length;
@@ -46,13 +46,13 @@ type TlsSettings = Settings<typeof webFileOptions>['tlsServerConfig'];
 
 type About = WebConfigOptions & {
   path: string;
-  /** True if a value was unreadable. Such a value is undefined, and has a complaint. */
+  /** True if a value could not be read. An unreadable value is undefined and has a complaint. */
   isFaulty: boolean;
-  /** Where the file has an option of `tls_server_config`; undefined if it does not. */
+  /** The place of an option of `tls_server_config` in the file; undefined if the file does not have it. */
   placeOf: (key: string) => Place | undefined;
 };
 
-/** Reads the TLS section. Unless it is empty, a section without a certificate is an error. */
+/** Reads the TLS section. A section without a certificate is an error, unless it is empty. */
 async function readTls(settings: TlsSettings, about: About): Promise<WebTls | undefined> {
   const { placeOf, complaints, path } = about;
   const given = Object.keys(webFileOptions.tls_server_config).map(placeOf);
@@ -74,7 +74,7 @@ async function readTls(settings: TlsSettings, about: About): Promise<WebTls | un
   return { ...toTlsWords(settings), cert, key: new Secret(key, { file: path }), clientCa };
 }
 
-/** Returns PEM from the option itself or from its file. */
+/** Returns PEM from the option itself, or from its file. */
 async function readPem(
   about: About,
   key: string,
@@ -88,7 +88,7 @@ async function readPem(
   return readFileAt(place, named.startsWith('/') ? named : join(dirname(about.path), named), about);
 }
 
-/** Complains about options that contradict each other, and options without effect. */
+/** Complains about options that contradict each other, and about options without effect. */
 function checkTlsRules(settings: TlsSettings, { placeOf, complaints }: About): void {
   const { clientAuthType, clientAllowedSans, minVersion, maxVersion } = settings;
   const auth = toClientAuth(clientAuthType);
@@ -108,7 +108,7 @@ function checkTlsRules(settings: TlsSettings, { placeOf, complaints }: About): v
 function toTlsWords(settings: TlsSettings): Omit<WebTls, 'cert' | 'key' | 'clientCa'> {
   const { clientAuthType, clientAllowedSans, minVersion, maxVersion } = settings;
   const named = (settings.cipherSuites ?? []).map((name) => cipherSuites[name]);
-  // The cipher suites of TLS 1.3 are always on, and cannot be chosen (as in Go).
+  // The cipher suites of TLS 1.3 cannot be chosen (as in Go). The cipher suites of TLS 1.3 are always enabled.
   const older = named.filter((name) => !name.startsWith('TLS_'));
   const wanted = (settings.curvePreferences ?? []).map((name) => curves[name]);
   return {

@@ -9,7 +9,7 @@ import { serverOptions } from '../declare/server-options.ts';
 /** Converts the effective configuration to the keys and values of its file. Secrets appear only as the paths of their files. */
 export function toEffectiveSettings(config: Config): Nested {
   const { servers, collectors, ...general } = config;
-  // Only the types of the options are used here. They are the same for all collectors.
+  // Only the types of the options are used here, and they are the same for all collectors.
   const collectorOptions = defineCollectorOptions({ name: '', on: true, every: '15s', help: '', projects: '' });
   const polled = Object.entries(collectors).map(([name, polls]) => [name, toYaml(collectorOptions, polls)] as const);
   const ruled = [...config.metrics.families].map(([name, rules]) => [name, toYaml(familyOptions, rules)] as const);
@@ -21,7 +21,7 @@ export function toEffectiveSettings(config: Config): Nested {
   };
 }
 
-/** Returns a short text. It is equal for two configurations that watch, count and trace in the same way. */
+/** Returns a short text that is equal for two configurations with the same effect on watching, counting and tracing. */
 export function toConfigDigest(config: Config): string {
   const servers = config.servers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const settings = Object.entries(toEffectiveSettings({ ...config, servers }));
@@ -31,7 +31,7 @@ export function toConfigDigest(config: Config): string {
 
 const ofOneProcess = ['web', 'log', 'state'];
 
-/** Removes paths: another host may have the same file under another path. */
+/** Removes paths, because the same file may have another path on another host. */
 function leaveOutFiles(key: string, value: unknown): unknown {
   return key.endsWith('_file') ? undefined : value;
 }

@@ -18,11 +18,11 @@ export type HelpRow = {
   readonly path: string | undefined;
   readonly default: string | undefined;
   readonly help: string;
-  /** Whether a reload puts a change into effect, or only a restart. */
+  /** Whether a change takes effect with a reload or only with a restart. */
   readonly reload: 'now' | 'restart';
 };
 
-/** Returns each option once: launch, general, collectors, servers. */
+/** Returns every option once: launch, general, collectors, servers. */
 export function toHelp(collectors: readonly CollectorDefaults[]): readonly HelpRow[] {
   return [...listLeaves(collectors), ...listServerLeaves('servers[]')].flatMap((leaf) => toRows(leaf));
 }

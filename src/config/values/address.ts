@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { type Parsed, parsedText, type ValueType } from './value-type.ts';
 
-/** An address to listen on. Without a host, it stands for all addresses of the machine. */
+/** An address to listen on. Without a host, the address stands for all addresses of the machine. */
 type ListenAddress = { readonly host: string | undefined; readonly port: number };
 
 /** The forms are `:9720`, `127.0.0.1:9720` and `[::1]:9720`. */
@@ -43,7 +43,7 @@ function toWebAddress(example: string, withoutUser: string): ValueType<string, '
   });
 }
 
-// No message contains the URL: it may have a password in an unexpected place.
+// Messages never contain the URL, because it may contain a password in an unexpected place.
 function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
   if (!/^https?:\/\/[^\s/]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text))
     return { problem: 'is not a web address' };
@@ -52,14 +52,14 @@ function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
     return { problem: 'contains a user or a password', hint: withoutUser };
   }
   if (/[?#]/.test(text)) return { problem: 'contains a query or a fragment', hint: 'remove the part after ? or #' };
-  // Servers of release 6 refuse paths with an empty segment, so repeated slashes are removed.
+  // Repeated slashes are removed, because servers of release 6 refuse paths with an empty segment.
   url.pathname = url.pathname.replace(/\/{2,}/g, '/');
   return { value: url.href.replace(/\/$/, '') };
 }
 
 const place = '{trace_id}';
 
-/** The URL of a trace in the trace backend's UI, with a placeholder for the trace id. */
+/** The URL of a trace in the UI of the backend, with a placeholder for the trace id. */
 export const traceLink = parsedText(parseTraceLink, {
   takes: 'a web address with {trace_id} in it',
   examples: [`https://traces.example.org/trace/${place}`],
@@ -67,7 +67,7 @@ export const traceLink = parsedText(parseTraceLink, {
   json: { pattern: '^[hH][tT][tT][pP][sS]?://\\S*\\{trace_id\\}\\S*$' },
 });
 
-// No message contains the URL, which may have a password.
+// Messages never contain the URL, because it may contain a password.
 function parseTraceLink(text: string): Parsed<string> {
   const filled = text.replaceAll(place, '0'.repeat(32));
   if (!/^https?:\/\/[^\s/\\]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(filled)) {
@@ -85,7 +85,7 @@ export function toOwnAddress(
   { listenAddress, routePrefix }: { listenAddress: ListenAddress; routePrefix: string },
   { port = listenAddress.port, isTls = false }: { port?: number; isTls?: boolean } = {},
 ): string {
-  // A browser cannot open the address of all interfaces.
+  // Browsers cannot open the address of all interfaces.
   const isAnywhere = listenAddress.host === undefined || /^(0\.0\.0\.0|::)$/.test(listenAddress.host);
   const address = formatListenAddress({ host: isAnywhere ? 'localhost' : listenAddress.host, port });
   return `http${isTls ? 's' : ''}://${address}${routePrefix === '/' ? '' : routePrefix}`;

@@ -1,6 +1,6 @@
 import { type Parsed, parsedText, toExampleHint, type ValueType } from './value-type.ts';
 
-/** A duration between two bounds, which are allowed too. */
+/** A duration between two bounds, inclusive. */
 export function duration(min: string, max?: string): ValueType<number, 'duration'> {
   const [minMs, maxMs] = [toMs(min), max === undefined ? Number.MAX_SAFE_INTEGER : toMs(max)];
   const parse = (found: string): Parsed<number> => {

@@ -1,7 +1,7 @@
 import { toTimestampMs } from '../../domain/time.ts';
 import { parsedText } from './value-type.ts';
 
-/** A time with its offset from UTC. The value is in milliseconds since 1970. */
+/** A time with its offset from UTC, as milliseconds since 1970. */
 export const instant = parsedText(
   (text) => {
     const timeMs = /^\d+$/.test(text) ? undefined : toTimestampMs(text);

@@ -11,7 +11,7 @@ export const textList: ValueType<readonly string[], 'plain'> = plain(
   { placeholder: 'NAME,…', fromText: (text) => text.split(',') },
 );
 
-/** Names of labels. Which of them are valid depends on the family. */
+/** Names of labels. Each family has its own valid labels. */
 export const labelNames: ValueType<readonly string[], 'plain'> = plain(
   z.array(z.string(aText), takes('a list of labels', 'for example [job_group]')),
 );
@@ -24,7 +24,7 @@ export function choices<const W extends string>(what: string, words: readonly W[
 const aNumber = takes('a number above 0');
 const numbers = takes('a list of numbers', 'for example [1, 5, 15, 60]');
 
-/** Upper bounds of buckets in ascending order. The infinite bound is left out. */
+/** Upper bounds of buckets in ascending order, without the infinite one. */
 export const bucketBounds: ValueType<readonly number[], 'plain'> = plain(
   z
     .array(z.number(aNumber).gt(0, aNumber), numbers)
@@ -40,7 +40,7 @@ export const bucketBounds: ValueType<readonly number[], 'plain'> = plain(
     ),
 );
 
-/** A list of maps. If all fields of a map are optional, it needs at least one. The `unique` fields identify a map. */
+/** A list of maps. A map with optional fields needs at least one field. The `unique` fields identify a map. */
 export function mapList<const S extends z.core.$ZodLooseShape>(
   shape: S,
   about: { takes: string; example: string; unique: readonly (keyof S & string)[] },
@@ -59,7 +59,7 @@ export function mapList<const S extends z.core.$ZodLooseShape>(
     })
     .superRefine(
       (found, context) => {
-        // Beside an unknown key, no missing setting is reported: the key may be the misspelt setting.
+        // The absence of a setting is not reported beside an unknown key, which may be a misspelt setting.
         if (choices.some((key) => Object.hasOwn(found, key))) return;
         if (context.issues.some(({ code }) => code === 'unrecognized_keys')) return;
         context.addIssue(withHint('has no setting', `give ${choices.join(' or ')}`));
@@ -82,7 +82,7 @@ export function mapList<const S extends z.core.$ZodLooseShape>(
   return plain(list, { placeholder: 'JSON', fromText: fromJson });
 }
 
-/** Returns the index of each item whose text at `key` is repeated, with the index of the earlier item. */
+/** Returns the index of each item whose text at `key` is repeated, and the index of the earlier item. */
 function findTwice(items: readonly unknown[], key: string): [number, number][] {
   const seen = new Map<string, number>();
   return items.flatMap((item, index) => {

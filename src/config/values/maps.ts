@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { isMap } from './lists.ts';
 import { choice, plain, takes } from './value-type.ts';
 
-/** A map with keys of the user. Unlike zod's records, it permits `__proto__` as a key. */
+/** A map with keys of the user. Unlike the records of zod, this type permits `__proto__` as a key. */
 export function map<V>(
   value: z.ZodType<V>,
   about: {
     takes: string;
     example: string;
     max?: number;
-    /** Returns what is wrong with a key. `schema` is the JSON Schema of valid keys. */
+    /** Returns the problem of a key. `schema` is the JSON Schema of valid keys. */
     findProblem: (key: string) => string | undefined;
     keys?: z.core.JSONSchemaMeta;
   },
@@ -30,7 +30,7 @@ export function map<V>(
   });
 }
 
-/** Reads `a=b,c=d`. Returns other text as it is, so that the schema complains about it. */
+/** Reads `a=b,c=d`. Other text is returned unchanged, so that the schema complains about it. */
 function fromPairs(text: string): unknown {
   const pairs = text.split(',').map((pair) => /^\s*([^=]*?)\s*=(.*)$/su.exec(pair));
   if (pairs.includes(null)) return text;
@@ -71,7 +71,7 @@ export const labels = plain(
   { placeholder: 'NAME=VALUE,…', fromText: fromPairs },
 );
 
-/** The server's own statuses. They cannot be mapped. */
+/** The built-in statuses of the server, which cannot be mapped. */
 const settled: readonly string[] = [
   'succeeded',
   'failed',
@@ -104,7 +104,7 @@ const statuses = map(ending, {
   keys: { minLength: 1, maxLength: maxStatusLength, not: { enum: settled } },
 });
 
-/** Custom statuses, and the ending that each stands for. A flag or variable looks like `warning=success,held=skip`. */
+/** Custom statuses → endings. A flag or a variable has the form `warning=success,held=skip`. */
 export const statusMap = plain(
   z.codec(statuses, z.custom<StatusMap>(), {
     decode: (given) => Object.fromEntries(given),

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import * as z from 'zod';
 import { parsedText, plain, takes, type ValueType } from './value-type.ts';
 
-/** A number between two bounds, which are allowed too. */
+/** A number between two bounds, inclusive. */
 export function number(min: number, max: number): ValueType<number, 'plain'> {
   const error = takes(`a number from ${min} to ${max}`);
   return plain(z.number(error).min(min, error).max(max, error), { placeholder: 'NUMBER', fromText: toNumber });
@@ -13,7 +13,7 @@ export function wholeNumber(min: number, max: number): ValueType<number, 'plain'
   return plain(z.int(error).min(min, error).max(max, error), { placeholder: 'NUMBER', fromText: toNumber });
 }
 
-/** The word `auto`, or a whole number between two bounds, which are allowed too. */
+/** The word `auto`, or a whole number between two bounds, inclusive. */
 export function autoOrNumber(min: number, max: number): ValueType<'auto' | number, 'plain'> {
   const error = takes(`auto or a whole number from ${min} to ${max}`);
   const schema = z.union([z.literal('auto', error), z.int(error).min(min, error).max(max, error)], error);
@@ -31,7 +31,7 @@ export const size = parsedText(
   (text) => {
     const [, count, unit] = pattern.exec(text) ?? [];
     if (count === undefined || unit === undefined) return { problem: 'is not a size' };
-    // The cast is safe: the pattern permits only these units.
+    // This cast is safe: the pattern permits only these units.
     return { value: Number(count) * units[unit as keyof typeof units] };
   },
   {

@@ -11,7 +11,7 @@ export const pemFile = path('/etc/ssl/private/automation.pem');
 /** The path of a file with a secret. The value of the setting is a `Secret`. */
 export const secretFile = toSecretFile('/run/secrets/automation-token');
 
-/** A form sends the password in its body, which permits more characters than a header. */
+/** A password is sent in the body of a form, which permits more characters than a header. */
 export const passwordFile = { ...toSecretFile('/run/secrets/automation-password'), travels: 'form' } as const;
 
 function toSecretFile(example: string): ValueType<string, 'secret'> {
@@ -22,7 +22,7 @@ function toSecretFile(example: string): ValueType<string, 'secret'> {
 const pages =
   'executions|schedule|tonight|jobs|changes|reference|traces|config|dashboards|runbooks|alerts/rules.yaml|api/(status|why|tonight|skipped|windows|changes|quarantine)';
 
-/** A path for the metrics. Paths of pages, and paths below /-/ (health and lifecycle), are taken. */
+/** A path for the metrics, which is not the path of a page, nor below /-/, which is for health and lifecycle. */
 export const urlPath = text(new RegExp(`^(?!/(${pages})$)(/(?!-/)[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`), {
   takes: 'a path',
   problem: 'is not a path for metrics, or is that of a page',
@@ -30,7 +30,7 @@ export const urlPath = text(new RegExp(`^(?!/(${pages})$)(/(?!-/)[A-Za-z0-9_~-][
   placeholder: 'PATH',
 });
 
-/** A path prefix: `/`, or a path without a slash at its end. */
+/** A path prefix: the root, or a path without a slash at its end. */
 export const routePrefix = text(/^(\/|(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+)$/, {
   takes: 'a path',
   problem: 'is not a path prefix',
@@ -74,7 +74,7 @@ export const plainName = text(/^[\x21-\x7e\u00a1-\uffff]{1,128}$/, {
   placeholder: 'NAME',
 });
 
-/** A namespace. Other programs also compute ids from it, so invisible characters are forbidden. */
+/** A namespace. A namespace must not contain invisible characters, because other programs also compute ids from it. */
 export const namespace = text(/^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a1-\uffff]{0,254}[\x21-\x7e\u00a1-\uffff])?$/, {
   takes: 'a namespace',
   problem: 'is not one line of 1 to 256 characters',

@@ -3,7 +3,7 @@ import { parsedText } from './value-type.ts';
 export const timeZone = parsedText(
   (text) => {
     try {
-      // Other spellings of a time zone are accepted too, so the name is normalised.
+      // The name is normalised, because the function accepts other spellings too.
       return { value: new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone };
     } catch {
       return { problem: 'is not the name of a time zone' };

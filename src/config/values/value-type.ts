@@ -4,22 +4,22 @@ import type { SecretForm } from '../../domain/secret.ts';
 
 export type Kind = 'plain' | 'duration' | 'secret';
 
-/** The type of an option: how it is written in YAML, flags and the environment, and the type of its value. */
+/** The type of an option: its forms in YAML, flags and the environment, and its value. */
 export type ValueType<T, K extends Kind = Kind> = {
-  /** Settings of durations have names that end in `Ms`; names of secrets lose `_file`. */
+  /** The setting name of a duration ends in `Ms`; that of a secret loses `_file`. */
   readonly kind: K;
   /** Decodes and encodes a YAML value. The JSON Schema is made from the input type. */
   readonly schema: z.ZodType<T>;
   readonly examples: readonly string[];
-  /** What stands for the value in the help; undefined for a switch. */
+  /** The placeholder in the help; undefined for a switch. */
   readonly placeholder: string | undefined;
-  /** Converts the text of a flag or variable to the value that YAML would have. */
+  /** Converts the text of a flag or a variable to the value that YAML would give. */
   readonly fromText: (text: string) => unknown;
-  /** How the secret is sent. By default, it is the value of a header. */
+  /** How a secret is sent; as a header value by default. */
   readonly travels?: SecretForm;
 };
 
-/** A parsed text, or what is wrong with it and what the right form is. */
+/** A parsed text, or its problem and the right form. */
 export type Parsed<T> = { readonly value: T } | { readonly problem: string; readonly hint?: string };
 
 type Forms = Partial<Pick<ValueType<unknown>, 'examples' | 'placeholder' | 'fromText'>>;
@@ -51,7 +51,7 @@ export function toExampleHint(examples: readonly string[]): string | undefined {
   return examples.length === 0 ? undefined : `for example ${examples.join(' or ')}`;
 }
 
-/** A type with a parser for text that also explains what is wrong. `hint` is for values that are no text. */
+/** A type with a parser for text that also explains problems. `hint` is for values that are not text. */
 export function parsedText<T>(
   parse: (text: string) => Parsed<T>,
   about: Omit<Forms, 'fromText'> & {
@@ -89,7 +89,7 @@ export const boolean = plain(z.boolean(takes('true or false', 'write true or fal
   fromText: (given) => (given === 'true' ? true : given === 'false' ? false : given),
 });
 
-/** One word of a list. `on` and `off` may be `true` and `false` too: programs with YAML 1.1 write them so. */
+/** One word of a closed list. `on` and `off` may also be `true` and `false`, because programs with YAML 1.1 write them so. */
 export function choice<const W extends string>(...words: readonly W[]): ValueType<W, 'plain'> {
   const error = takes(`one of ${words.join(', ')}`, (found) =>
     typeof found === 'string' ? didYouMean(found, words) : undefined,
@@ -102,7 +102,7 @@ export function choice<const W extends string>(...words: readonly W[]): ValueTyp
   if (switches.size === 0) return plain(word, { placeholder });
   const written = z.literal([...words, ...switches.keys()], error).meta({ type: ['string', 'boolean'] });
   const schema = z.codec(written, word, {
-    // The cast is safe: a boolean stands for on or off.
+    // This cast is safe: a boolean stands for on or off.
     decode: (given) => (typeof given === 'boolean' ? (switches.get(given) as W) : given),
     encode: (given) => given,
   });
@@ -110,15 +110,15 @@ export function choice<const W extends string>(...words: readonly W[]): ValueTyp
   return plain(schema, { placeholder, fromText });
 }
 
-/** What is wrong with a value, and the right form if known. */
+/** A problem of a value, with the right form if known. */
 type Problem = {
   readonly path: readonly PropertyKey[];
-  /** True if the key is wrong, not its value. */
+  /** True if the key at this place is wrong, not its value. */
   readonly atKey: boolean;
   readonly message: string;
 };
 
-/** Returns the parsed value, or what is wrong with it: at each place in the value, only the first problem. */
+/** Returns the parsed value, or its problems, of which only the first at each place in the value. */
 export function checkValue<T>(type: ValueType<T>, raw: unknown): { value: T } | { problems: readonly Problem[] } {
   const { success, data, error } = type.schema.safeParse(raw, { reportInput: true });
   if (success) return { value: data };

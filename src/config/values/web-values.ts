@@ -9,7 +9,7 @@ export const pemText = parsedText(
   { takes: 'a text in PEM' },
 );
 
-/** The response headers that can be set. Some have only a few possible values. */
+/** The response headers that can be set. Some headers have only a few possible values. */
 const headerValues: ReadonlyMap<string, readonly string[]> = new Map([
   ['Content-Security-Policy', []],
   ['Strict-Transport-Security', []],
@@ -34,7 +34,7 @@ const headers = map(
   },
 );
 
-/** Response headers by name. If no value is set, the exporter's own value stays. */
+/** Response headers by name. A header without a value keeps the exporter's own value. */
 export const responseHeaders = plain(
   headers
     .superRefine(
@@ -53,7 +53,7 @@ export const responseHeaders = plain(
     }),
 );
 
-/** The maximum cost of a bcrypt hash. At a higher cost, a login would take a minute. */
+/** The maximum cost of a bcrypt hash. With a higher cost, a login would take a minute. */
 const maxCost = 16;
 
 const hash = z.unknown().transform((found, context): BcryptHash => {
@@ -76,7 +76,7 @@ export const basicAuthUsers = plain(
   }),
 );
 
-/** Reads `$2y$10$…`, `$2a$…` and `$2b$…`; undefined for other text. */
+/** Reads `$2y$10$…`, `$2a$` and `$2b$`. Returns undefined for other text. */
 export function parseBcryptHash(text: string): BcryptHash | undefined {
   const [, digits = '', salt = '', digest = ''] = form.exec(text) ?? [];
   const cost = Number(digits);
@@ -87,7 +87,7 @@ export function parseBcryptHash(text: string): BcryptHash | undefined {
 const form = /^\$2[aby]\$(\d\d)\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/;
 const alphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** Decodes six bits per letter. The rest of the last byte is ignored. */
+/** Decodes six bits for each letter. The rest of the last byte is ignored. */
 function decode(text: string): Uint8Array {
   const bits = Array.from(text, (letter) => alphabet.indexOf(letter).toString(2).padStart(6, '0')).join('');
   return Uint8Array.from({ length: Math.floor(bits.length / 8) }, (_, index) =>

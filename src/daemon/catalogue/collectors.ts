@@ -62,7 +62,7 @@ const scheduleCollector: ExpectedRunsCollector = {
   metrics: scheduleFamilies,
 };
 
-/** Publishes running executions, and counts each finished execution once. */
+/** Publishes the running executions, and counts every finished one once. */
 export const executionsCollector: ExecutionsCollector = {
   kind: 'executions',
   name: 'executions',

@@ -19,7 +19,7 @@ export type StartOptions = Pick<
   readonly url: string;
 };
 
-/** Pushes the metrics that a scrape would have. */
+/** Pushes the same metrics as a scrape contains. */
 export function startPusher(options: StartOptions): Pusher {
   const { push, exposition, state, self, version, clock, readFile, url } = options;
   for (const result of pushResults) self.metricsPushes.inc({ result }, 0);

@@ -14,13 +14,13 @@ import type { State } from '../../state/state.ts';
 import { connectServer } from '../connect.ts';
 import { toExecutionSettings } from '../server-settings.ts';
 
-/** Executions that ended from `sinceMs` on, but before `untilMs`, so that one file can begin where another ends. */
+/** Executions that ended at `sinceMs` or later and before `untilMs`, so that a file can begin at the end of another file. */
 export type Span = { readonly sinceMs: number; readonly untilMs: number };
 
 type HistoryWish = {
   readonly server: ServerConfig;
   readonly config: Config;
-  /** The configured span. If an interrupted run for the same file continues, its first span stays. */
+  /** The configured span. A resumed run for the same file keeps its first span. */
   readonly span: Span;
   /** The labels that scrapes will add. */
   readonly labels: readonly LabelPair[];
@@ -30,7 +30,7 @@ type HistoryWish = {
 };
 
 export type HistoryReport = {
-  /** Called with the span of the file before the first request. */
+  /** Called before the first request with the span of the file. */
   readonly begun: (span: Span) => void;
   readonly reading: (span: Span, executions: number) => void;
   readonly read: (executions: number) => void;
@@ -41,8 +41,8 @@ export type HistoryReport = {
 type Written = { readonly span: Span; readonly executions: number; readonly complaints: readonly string[] };
 
 /**
- * Reads past executions of a server once, and writes their series as OpenMetrics. What was read is stored beside the
- * file, so that an interrupted run can continue.
+ * Reads the past executions of a server once and writes their series as OpenMetrics. Read executions are stored beside
+ * the file, so that an interrupted run can continue.
  */
 export async function writeHistory(wish: HistoryWish): Promise<Written> {
   const { server, config, labels, output, clock, report } = wish;
@@ -71,10 +71,10 @@ async function readPages({ ledger, close }: State, wish: HistoryWish) {
   }
 }
 
-/** Stores the span of the first run. Returns it to later runs. */
+/** Stores the span of the first run, and returns it for later runs. */
 async function keepSpan(ledger: Ledger, server: string, wanted: Span): Promise<Span> {
   const kept = (await ledger.load(server, [spanKind])).find(({ kind }) => kind === spanKind);
-  // The cast is safe: the next statement writes this document.
+  // This cast is safe: the code below writes this document.
   if (kept?.body !== undefined) return JSON.parse(kept.body) as Span;
   await ledger.commit(server, { documents: [{ kind: spanKind, key: '', body: JSON.stringify(wanted) }] });
   return wanted;
@@ -105,14 +105,14 @@ async function readExecutions(ledger: Ledger, span: Span, { server, config, cloc
   }
 }
 
-/** Writes a temporary file, and renames it: an incomplete file never has the final name. */
+/** Writes a temporary file and renames it, so that an incomplete file never has the final name. */
 async function writeWhole(path: string, pieces: Iterable<string>, onWritten: (bytes: number) => void): Promise<void> {
   const part = `${path}.part`;
   const file = await open(part, 'w', 0o600);
   try {
     let bytes = 0;
     for (const piece of pieces) {
-      // If the disk has no room for the end of a piece, `write` would not fail, but `appendFile` does.
+      // Unlike `write`, `appendFile` fails if the disk has no room for the end of a piece.
       await file.appendFile(piece);
       bytes += Buffer.byteLength(piece);
       onWritten(bytes);

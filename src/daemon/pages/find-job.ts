@@ -15,7 +15,7 @@ type Known = Pick<ServerPolls, 'executions' | 'expected' | 'changes'> &
     readonly explain: (run: EndedStatus) => Explanation | undefined;
   };
 
-/** Finds a job by its path `{project}/{group}/{name}`, and collects what is known about it. */
+/** Finds a job by its path `{project}/{group}/{name}`, with everything that is known about it. */
 export function findJob(
   server: string,
   path: string,

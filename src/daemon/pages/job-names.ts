@@ -9,7 +9,7 @@ type Known = {
   readonly changes: Pick<NonNullable<ServerPolls['changes']>, 'surroundings' | 'list'> | undefined;
 };
 
-/** Finds jobs of a server by present and former paths. A job keeps its id when its name changes. */
+/** Finds the jobs of a server by their current and former paths. A job keeps its id when its name changes. */
 export function createJobNames({ executions, expected, changes }: Known) {
   function pathOf(id: string): string | undefined {
     const watched = expected?.jobs().get(id);
@@ -18,17 +18,17 @@ export function createJobNames({ executions, expected, changes }: Known) {
     return listed && toJobPath(listed);
   }
 
-  /** Returns the id of the job that has a path in a job list. */
+  /** Returns the id of the job that has this path in a list of jobs. */
   function listedAt(path: string): string | undefined {
     for (const [id, job] of expected?.jobs() ?? [])
       if (job.goneAtMs === undefined && toJobPath(job) === path) return id;
-    // The job list may be older, so the path is compared too.
+    // The list of jobs may be older, so the path is compared too.
     for (const [id, job] of changes?.surroundings().jobs ?? [])
       if (toJobPath(job) === path && pathOf(id) === path) return id;
     return undefined;
   }
 
-  /** Returns the id of the last job that ran under a path. */
+  /** Returns the id of the last job that ran with a path. */
   function ranAs(path: string): string | undefined {
     const { project, group, name } = ofJobPath(path);
     return executions?.factsOf(project, group, name)?.jobId;
@@ -48,7 +48,7 @@ export function createJobNames({ executions, expected, changes }: Known) {
     return findRename(subject, changesOfJobs.slice(0, index));
   }
 
-  /** Returns the present path of a job by a former path; undefined if a job has that path now. */
+  /** Returns the current path of a job by its former path; undefined if a job has the path now. */
   function movedTo(path: string): string | undefined {
     if (listedAt(path) !== undefined) return undefined;
     const id = ranAs(path);
@@ -59,7 +59,7 @@ export function createJobNames({ executions, expected, changes }: Known) {
   return {
     idOf: (path: string): string | undefined => listedAt(path) ?? ranAs(path),
     movedTo,
-    /** Explains the last decision about each watched job with an id, or a present or former path. */
+    /** Explains the last decision about watched jobs, by id, present or former path. */
     why: (job: string): readonly Why[] => {
       const path = movedTo(job);
       const told = expected?.why(path ?? job) ?? [];

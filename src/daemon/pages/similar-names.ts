@@ -6,7 +6,7 @@ import type { WatchedServer } from '../watch-server.ts';
 type Scheduled = { readonly expected: Pick<ExpectedRuns, 'scheduled'> | undefined };
 type Watched = ReadonlyMap<string, Scheduled & Pick<WatchedServer, 'unseen'>>;
 
-/** Explains why a scheduled job may be missing. Suggests a similar name for an unknown job or server. */
+/** Explains why a scheduled job may be missing, and suggests a similar name for an unknown job or server. */
 export function hintAtName(watched: Watched, server: string, job: string): string | undefined {
   const found = watched.get(server);
   if (found === undefined) return hint(server, [...watched.keys()]);
@@ -32,5 +32,5 @@ function hint(word: string, names: readonly string[]): string | undefined {
 }
 
 const maxListed = 5;
-/** How many names are compared at most: pages and scrapes wait for it. */
+/** The maximum number of names to compare, because pages and scrapes wait for the comparison. */
 const maxCompared = 1000;

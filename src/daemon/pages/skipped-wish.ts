@@ -4,7 +4,7 @@ import type { Executions } from '../../executions/executions.ts';
 import type { Success } from '../../expected-runs/risks/find-skipped.ts';
 import type { SkippedWish, TimeOrAge } from '../../http/pages/tonight/skipped-page.ts';
 
-/** Converts an interval to the server's clock, and adds the known successes of each job. */
+/** Converts an interval to times of the server's clock, and adds the known successes of each job. */
 export function toSkippedWish(
   { since, until }: SkippedWish,
   nowMs: number,
@@ -18,7 +18,7 @@ export function toSkippedWish(
 /** How long missed runs are stored. */
 const keptMs = 7 * 86_400_000;
 
-/** Lists successes among the newest finished runs, and the last success of each job. */
+/** Lists the successes of the newest finished runs, and the last success of each job. */
 function listSuccesses(status: ReturnType<Executions['status']> | undefined): ReadonlyMap<string, readonly Success[]> {
   const known = new Map<string, Success[]>();
   const add = (of: JobNames & { readonly jobId?: string | undefined }, success: Success): void => {
@@ -32,11 +32,11 @@ function listSuccesses(status: ReturnType<Executions['status']> | undefined): Re
   return known;
 }
 
-/** Returns the last success. If it is not the last run, its start is computed from its end and its duration. */
+/** Returns the last success. The start of an older success is computed from its end and duration. */
 function toLastSuccess(facts: JobFacts): readonly Success[] {
   const { lastEnding, lastId, lastStartMs, lastEndMs, lastDurationMs = 0, lastSuccessMs, drift } = facts;
   if (lastEnding === 'succeeded') {
-    // The run that started last may not be the run that ended last.
+    // The last run to start may not be the last to end.
     const isOfLast = facts.lastDurationOfMs === lastEndMs;
     return [{ id: lastId, startedAtMs: isOfLast ? lastEndMs - lastDurationMs : lastStartMs }];
   }

@@ -23,7 +23,7 @@ export function listPurposes({ collectors: settings, traces }: Config): readonly
   return [
     { name: 'start', reads: [systemInfo] },
     ...enabled,
-    // With `auto`, an environment variable decides. It may differ on another machine.
+    // With `auto`, an environment variable decides, and it may differ on another machine.
     ...(traces.enabled === 'off'
       ? []
       : [{ name: 'traces', reads: [execution, executionState, executionOutput, jobWorkflow] }]),

@@ -7,14 +7,14 @@ import type { Cancel, Clock } from '../../domain/clock.ts';
 import type { ProvedRights } from '../../status/status.ts';
 import { listPurposes, toServerPolicy } from './least-policy.ts';
 
-/** Returns the rights of the token. If it has too many, also returns the minimal policy. */
+/** Returns the rights of the token, and the minimal policy if the token has more rights. */
 export async function proveRights(
   server: ServerConfig,
   api: Api,
   config: Config,
 ): Promise<Partial<Rights> & { readonly leastPolicy?: string }> {
   const listed = await api.get(projects).catch((error: unknown) => {
-    // Errors of the whole server are rethrown: the rights are then soon requested again.
+    // Errors of the whole server are rethrown, so that the rights are soon requested again.
     if (!(error instanceof ApiError) || isOfWholeServer(error)) throw error;
     return [];
   });
@@ -24,14 +24,14 @@ export async function proveRights(
   return { ...proved, ...(isMore ? { leastPolicy: toServerPolicy(server, config).text } : {}) };
 }
 
-/** A few projects are enough: rights are usually granted by patterns. */
+/** A few projects are enough, because rights are usually granted by patterns. */
 const maxAskedProjects = 3;
 
 export type RightsWatch = ReturnType<typeof watchRights>;
 
 type WatchOptions = { readonly config: Config; readonly client: Client; readonly clock: Pick<Clock, 'after'> };
 
-/** Requests the rights soon after the start, and then daily. */
+/** Requests the rights soon after the start, and then once a day. */
 export function watchRights(server: ServerConfig, { config, client, clock }: WatchOptions) {
   const stopping = new AbortController();
   let proved: ProvedRights | undefined;
@@ -59,12 +59,12 @@ export function watchRights(server: ServerConfig, { config, client, clock }: Wat
       cancel?.();
       stopping.abort();
     },
-    /** Returns the rights; undefined while they are unknown, and if the server does not report rights. */
+    /** Returns the rights; undefined until they are known, and if the server does not report rights. */
     now: (): ProvedRights | undefined => proved,
   };
 }
 
-/** The first polls come before the first request for rights. */
+/** The first request follows the first polls. */
 const firstMs = 60_000;
 const againMs = 3_600_000;
 const dayMs = 86_400_000;

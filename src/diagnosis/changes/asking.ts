@@ -10,15 +10,15 @@ import type { Area } from './deciding/areas.ts';
 import { areas as areaNames } from './deciding/kinds.ts';
 
 export type Asking = {
-  /** Sends due requests. Their responses arrive through `receive`, like responses of all polls. */
+  /** Sends the requests that are due. The responses arrive through `receive`, like the responses of all polls. */
   readonly read: (api: Api, signal: AbortSignal) => Promise<void>;
-  /** Call for each reading. For a folder of keys, pass its subfolders. */
+  /** Call for each reading that was received. For a folder of keys, pass its subfolders. */
   readonly noteHeard: (area: string, folders?: readonly string[]) => void;
   /** Makes the next run read the definition of a job. */
   readonly hurry: (jobId: string) => void;
-  /** Reads at once what explains a failure: definitions, and keys if a login was refused. */
+  /** Reads at once the data that explains a failure: definitions, and keys if a login was refused. */
   readonly readFor: (api: Api, jobIds: readonly string[], isLoginRefused: boolean) => Promise<void>;
-  /** Returns why an area could not be read, if so. */
+  /** Returns why an area could not be read; undefined if it could be read. */
   readonly refusalOf: (area: string) => string | undefined;
 };
 
@@ -28,7 +28,7 @@ type Options = {
   readonly requestsPerSecond: number;
 };
 
-/** Requests what no other poll reads: nodes, keys and definitions. */
+/** Requests data that no other poll reads: nodes, keys and definitions. */
 export function createAsking({ clock, areas, requestsPerSecond }: Options): Asking {
   const heardTicks = new Map<string, number>();
   const refusals = new Map<string, string>();
@@ -39,7 +39,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
 
   const isDue = (area: string, everyMs: number) => clock.ticks() - (heardTicks.get(area) ?? -Infinity) >= everyMs;
 
-  /** Requests an area. After an error, it is requested again when due, or in the next run if the server was down. */
+  /** Requests an area. After an error, the area is requested again when due, or in the next run if the server was down. */
   async function ask(area: string, request: () => Promise<unknown>): Promise<void> {
     heardTicks.set(area, clock.ticks());
     try {
@@ -65,7 +65,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
   async function askDefinitions(api: Api, ids: Iterable<string>): Promise<void> {
     const format = (await api.supports(jobDefinition)) ? 'json' : 'yaml';
     for (const id of [...new Set(ids)].slice(0, definitionsPerRun)) {
-      // The job list may be older than the edit.
+      // The list of jobs may be older than an edit.
       if (urgent.has(id)) await ask(areaNames.editOf(id), () => api.get(jobInfo, { path: { id } }));
       urgent.delete(id);
       await ask(areaNames.definitionOf(id), () => api.get(jobSections, { path: { id }, query: { format } }));
@@ -94,7 +94,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
       whileThere(async () => {
         const wanted = jobIds.filter((id) => urgent.has(id));
         if (wanted.length > 0) await askDefinitions(api, wanted);
-        // A job that fails again and again must not cause as many requests.
+        // A job that fails repeatedly must not cause repeated requests.
         if (!isLoginRefused || clock.ticks() - hurriedTicks < hurryEveryMs) return;
         hurriedTicks = clock.ticks();
         for (const area of heardTicks.keys()) if (area.startsWith(areaNames.keysIn(''))) heardTicks.delete(area);
@@ -144,8 +144,8 @@ function listProjects(areas: ReadonlyMap<string, Area>): readonly string[] {
 }
 
 /**
- * Lists the definitions to read: those never read, and those of jobs that were saved later. If the job list has no save
- * times, those that were read long ago.
+ * Lists the definitions to read: definitions never read, and definitions of jobs that were saved later. If the list of jobs has
+ * no save times, lists definitions that were read long ago.
  */
 function* listDueDefinitions(areas: ReadonlyMap<string, Area>, isDue: (area: string, everyMs: number) => boolean) {
   for (const [key, { things }] of areas) {

@@ -35,9 +35,9 @@ type ChangesOptions = {
   readonly client: Client;
   readonly clock: Pick<Clock, 'awakeTicks' | 'ticks'>;
   readonly ledger: Pick<Ledger, 'load'>;
-  /** Stores documents in one transaction of the ledger. Waits while executions are being counted. */
+  /** Stores documents in one transaction of the ledger. The call waits while executions are being counted. */
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
-  /** Makes events of changes, in the same transaction; undefined if no events are sent. */
+  /** Makes the events for changes in the same transaction; undefined if no events are sent. */
   readonly toSpooled?: ToSpooled | undefined;
   readonly serverNowMs: () => number;
   readonly settings: ChangesSettings;
@@ -55,27 +55,27 @@ export type ChangesSettings = {
 };
 
 export type Changes = {
-  /** Loads the stored state. Call before executions are counted, because their runs are compared with it. */
+  /** Loads the stored state. Call before executions are counted, because their runs are compared here. */
   readonly open: () => Promise<void>;
   readonly commitHook: CommitHook;
-  /** Receives the responses of all polls. `tookMs` is how long the request took. */
+  /** Receives the responses of all polls. `tookMs` is the duration of the request. */
   readonly receive: (answer: Answer, tookMs: number) => void;
   readonly read: (signal: AbortSignal) => Promise<{ readonly result: 'success'; readonly series: number }>;
   readonly withdraw: () => void;
   /** Returns the changes of the last 30 days, newest first. */
   readonly list: () => readonly Change[];
-  /** Returns how many changes of the last 30 days were dropped, because there were too many. */
+  /** Returns the number of changes of the last 30 days that were dropped because there were too many. */
   readonly dropped: () => number;
-  /** Explains a failure as soon as its class is known. First reads what is otherwise read seldom. */
+  /** Explains a failure as soon as its class is known. First reads things that are usually read seldom. */
   readonly explainAtOnce: (run: FailedRun, jobId: string | undefined) => Promise<Explanation>;
   readonly explain: (run: FailedRun) => Explanation;
-  /** Returns the cause that most failing jobs share now, if there is one. */
+  /** Returns the cause that most failing jobs share now; undefined if there is none. */
   readonly commonCause: () => CommonCause | undefined;
-  /** Returns what jobs depend on, such as keys and nodes. */
+  /** Returns the keys, nodes and other things that jobs depend on. */
   readonly surroundings: () => Surroundings;
 };
 
-/** Records the journal of changes of one server. Each reading is compared with the reading before. */
+/** Records the journal of changes of one server by comparing each reading with the previous reading. */
 export function createChanges(options: ChangesOptions): Changes {
   const { timeoutMs, client, serverNowMs, settings, withdraw } = options;
   const waiting: Reading[] = [];
@@ -129,7 +129,7 @@ export function createChanges(options: ChangesOptions): Changes {
     receive: createReceive({ ...options, kept, asking, runNotes, waiting }),
     read: async (signal) => {
       await kept.open();
-      // The server may not respond, so recent readings are stored before the first request.
+      // Stores recent readings before the first request, because the server may not respond.
       await takeWaiting();
       await asking.read(client.within({ lane: 'enrichment', forMs: timeoutMs, signal }), signal);
       await takeWaiting();
@@ -176,7 +176,7 @@ function createExplain({ serverNowMs, kept, asking, causes, commonCause }: Expla
 
 type Showing = Pick<ChangesOptions, 'everyMs' | 'clock' | 'settings' | 'publish'> & { readonly kept: KeptJournal };
 
-/** Publishes how many changes there were, and the common cause of failures. */
+/** Publishes the counts of changes and the common cause of failures. */
 function createShow({ everyMs, clock, settings, publish, kept }: Showing) {
   const newSeries = createNewSeriesHold(settings.holdNewSeriesMs);
   const held = new Set<string>();
@@ -217,10 +217,10 @@ function createReceive({
   const toReadings = createToReadings();
   return (answer, tookMs) => {
     const hash = kept.hash();
-    // A reading that arrives before the stored state is loaded is dropped. It will be requested again.
+    // Readings that arrive before the stored state is loaded are dropped; they will be requested again.
     if (hash === undefined) return;
     if (answer.endpoint.name === projectExecutions.name) {
-      // The cast is safe: the endpoint was compared.
+      // This cast is safe: the endpoint was compared.
       runNotes.receive((answer.answer as Listed).origins, hash);
       return;
     }
@@ -231,14 +231,14 @@ function createReceive({
       asking.noteHeard(seen.area, folders);
       waiting.push({ ...seen, fromMs: throughMs - tookMs, throughMs });
     }
-    // A change whose reading was dropped is found later, but its date is less exact.
+    // Dropped changes are found later, and dated less exactly.
     if (waiting.length > maxWaiting) waiting.splice(0, waiting.length - maxWaiting);
   };
 }
 
 /**
- * Returns the last reading of each area. Earlier readings are dropped: they are large, and the state may be away for
- * hours.
+ * Returns the last reading of each area. Earlier readings are dropped, because they are large and the state may be
+ * unavailable for hours.
  */
 function toLastOfEach(readings: readonly Reading[]): Iterable<Reading> {
   const toKey = ({ area, isPart, things }: Reading): string => JSON.stringify([area, isPart && [...things.keys()]]);

@@ -63,7 +63,7 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       current = cause;
     },
     note,
-    /** Searches for a cause. If there is one, decides whether it lasts. */
+    /** Searches for a cause, or decides whether the current cause lasts. */
     update: (changes: readonly Change[]): void => {
       const nowMs = serverNowMs();
       for (const [job, { endedAtMs }] of results) if (endedAtMs < nowMs - longWindowMs) results.delete(job);
@@ -80,7 +80,7 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       current = current === undefined || isOver ? findCommonCause(all, nowMs) : recount(current, all, nowMs);
     },
     current: (): CommonCause | undefined => current,
-    /** Reports whether the current cause applies to a run. The run must be the last of its job. */
+    /** Reports whether the current cause applies to a run, which must be the last run of its job. */
     covers: ({ job, startedAtMs }: { readonly job: string; readonly startedAtMs: number }): boolean => {
       const result = results.get(job);
       return result?.startedAtMs === startedAtMs && isCovered(result);

@@ -18,15 +18,15 @@ export const keptKinds = [
   'restored',
 ] as const;
 
-/** The mark of a journal whose last changes are lost. */
+/** The mark of a journal that has lost its last changes. */
 export const restored: RestoredMark = { kind: 'restored', key: 'changes' };
 
-/** The stored journal, and the areas as they were last known. */
+/** The stored journal, and the areas in their last known state. */
 export type Kept = {
   readonly areas: ReadonlyMap<string, Area>;
   readonly journal: Journal;
   readonly runs: ReadonlyMap<string, JobRuns>;
-  /** The cause that failed jobs shared, if there was one. */
+  /** The cause that failed jobs shared; absent if there was none. */
   readonly cause: CommonCause | undefined;
   /** The key of all hashes; undefined before the first start. */
   readonly secret: string | undefined;
@@ -44,11 +44,11 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
   let secret: string | undefined;
   let cause: CommonCause | undefined;
   for (const { kind, key, body = 'null' } of documents) {
-    // The casts are safe: only this file writes documents of these kinds.
+    // These casts are safe: only this file writes documents of these kinds.
     if (kind === 'change-area') {
       const { things, ...area } = JSON.parse(body) as StoredArea;
       const all = new Map(things);
-      // Earlier releases also stored the mode without a UUID, so that a server looked like two members.
+      // Earlier releases also stored the mode without the UUID, so a server looked like two members.
       if (key === areaNames.server && all.size > 1) all.delete('');
       areas.set(key, { ...area, things: all });
     }

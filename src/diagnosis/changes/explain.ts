@@ -11,7 +11,7 @@ import type { KeptJournal } from './kept-journal.ts';
 
 export type FailedRun = {
   readonly project: string;
-  /** The group and name that the job had when it ran. */
+  /** The group and name of the job when it ran. */
   readonly job: string;
   readonly jobId?: string | undefined;
   readonly startedAtMs: number;
@@ -19,19 +19,19 @@ export type FailedRun = {
   readonly failedNodes: readonly string[];
   readonly failureClass: FailureClass | undefined;
   readonly seen?: Pick<Seen, 'firstMs' | 'beforeMs'> | undefined;
-  /** When the last success before the failure started, if a page shows it. */
+  /** The start of the last success before the failure, if a page shows it. */
   readonly successMs: number | undefined;
 };
 
 /** The changes between the last success of a job and its failure. */
 export type Explanation = {
-  /** When the last success started; undefined if unknown. */
+  /** The start of the last success; undefined if unknown. */
   readonly successMs: number | undefined;
   readonly suspects: readonly Suspect[];
-  /** What was watched all the time, and did not change. */
+  /** Things that were watched all the time and did not change. */
   readonly unchanged: readonly string[];
   readonly notWatched: readonly NotWatched[];
-  /** The common cause of most failing jobs, if the failure shares it. */
+  /** The common cause of most failing jobs, if this failure shares it. */
   readonly commonCause?: CommonCause | undefined;
 };
 
@@ -154,7 +154,7 @@ type Watch = {
   readonly what: string;
   readonly kinds: readonly ChangeKind[];
   readonly area: string | undefined;
-  /** True for all areas whose names begin with `name`. */
+  /** True for all areas whose names begin with this name. */
   readonly isBegin?: boolean;
   /** Without this field, some changes are not seen. `of` names the thing with the field; by default, any thing. */
   readonly needs?: { readonly field: string; readonly of?: string; readonly hidden: string };
@@ -205,7 +205,7 @@ function judge(watch: Watch, { areas, refusalOf, toTime }: Known, { successMs, s
   if (!found.some(({ things }) => [...things].every(isShown))) return { ...watch, reason: needs?.hidden };
   const sinceMs = Math.max(...found.map((area) => area.sinceMs));
   const comparedMs = Math.max(...found.map((area) => area.basisMs ?? area.sinceMs));
-  // A server may respond with the nodes of the request before.
+  // A server may respond with the nodes of the previous request.
   const isStale = watch.kinds.includes('node');
   const readMs = Math.min(...found.map((area) => (isStale ? (area.lastReadMs ?? area.sinceMs) : area.readMs)));
   if (sinceMs > successMs) return { ...watch, reason: `first read at ${toTime(sinceMs)}` };

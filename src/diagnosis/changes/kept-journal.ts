@@ -23,11 +23,11 @@ export type ToSpooled = (changes: readonly Change[]) => Promise<readonly Spooled
 
 type Options = {
   readonly server: string;
-  /** True if the state is a restored copy. Later changes are lost, so counters start again at 0. */
+  /** True if the state is a restored copy. Changes after the copy are lost, so counters start again at 0. */
   readonly isRestored: boolean;
   readonly ledger: Pick<Ledger, 'load'>;
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;
-  /** Makes events of changes, in the same transaction; undefined if no events are sent. */
+  /** Makes the events for changes in the same transaction; undefined if no events are sent. */
   readonly toSpooled?: ToSpooled | undefined;
   readonly serverNowMs: () => number;
   /** Returns a change in its stored form; undefined if it is not stored. */
@@ -35,7 +35,7 @@ type Options = {
   readonly onLoaded: (kept: Pick<Kept, 'runs' | 'cause'>) => void;
 };
 
-/** Stores the journal of a server, and the areas to compare readings with. A change becomes visible with its commit. */
+/** Stores the journal of a server, and the areas that readings are compared with. A change is visible only after its commit. */
 export function createKeptJournal(options: Options) {
   const { server, ledger, commit, serverNowMs, toKept } = options;
   const areas = new Map<string, Area>();
@@ -60,7 +60,7 @@ export function createKeptJournal(options: Options) {
   }
 
   return {
-    /** Loads the stored state. If it fails, it may be called again. */
+    /** Loads the stored state. The function may be called again after an error. */
     open: (): Promise<void> => {
       opened ??= load().catch((error: unknown) => {
         opened = undefined;
@@ -68,7 +68,7 @@ export function createKeptJournal(options: Options) {
       });
       return opened;
     },
-    /** Compares readings with the known areas, and stores the changes. Only one call at a time is permitted. */
+    /** Compares readings with the known areas and stores the changes. Only one call at a time is permitted. */
     take: async (readings: readonly Reading[], more: readonly Change[]): Promise<void> => {
       const { next, changed, same, found } = compareAll(areas, readings);
       const kept = [...found, ...more].flatMap((change) => toKept(change) ?? []);
@@ -88,9 +88,9 @@ export function createKeptJournal(options: Options) {
     },
     journal: (): Journal => journal,
     areas,
-    /** The stored runs of each job, by its path. */
+    /** The stored runs of each job by its path. */
     runs,
-    /** Hashes a text that may be secret; undefined until the stored state is loaded. */
+    /** Hashes a text that may be secret; undefined before the stored state is loaded. */
     hash: (): ((text: string) => string) | undefined => hash,
     jobOf: (id: string): ListedJob | undefined => findJob(areas, id),
   };

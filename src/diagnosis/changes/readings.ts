@@ -35,7 +35,7 @@ type Known = {
   readonly namesUsers: boolean;
 };
 
-/** Returns the areas that are in a response. */
+/** Returns the areas that a response contains. */
 export function createToReadings(): (answer: Answer, known: Known) => readonly Seen[] {
   const uuids = new Map<string, string>();
   return ({ member, endpoint, path, answer }, known) => {
@@ -70,7 +70,7 @@ function readServer({ server, stats, executionMode: mode }: Content<typeof syste
   return { area: areas.server, things: new Map([[uuid, fields]]), isPart: true };
 }
 
-/** Returns the plugins as an area. They are loaded when the server starts, and some are part of a release. */
+/** Returns the plugins as an area. Plugins are loaded when the server starts; a release contains some of the plugins. */
 function readPlugins(answer: Content<typeof pluginList>, { areas: known, release }: Known): Seen {
   const [server] = known.get(areas.server)?.things.values() ?? [];
   const things = answer.map(
@@ -92,7 +92,7 @@ const modesEndpoints = new Set(
   [projectMeta, projectDisablesExecutions, projectDisablesSchedule].map(({ name }) => name),
 );
 
-/** On older servers, each response about switches of a project is an area of its own. */
+/** On older servers, each answer about the switches of a project is an area. */
 function readModes(project: string, endpoint: Endpoint<unknown>, answer: unknown): Seen {
   const modes = isOf(projectMeta, endpoint, answer)
     ? answer
@@ -136,7 +136,7 @@ function readDefinition(id: string, { sections, keys, children }: Content<typeof
   return { area: areas.definitionOf(id), things: new Map([['', fields]]), ...toBasis(known.release()) };
 }
 
-/** Returns the edit of a job. Other polls read the edits of all jobs; this edit counts until the definition is read. */
+/** Returns the edit of a job. Other polls read the edits of all jobs; an edit counts until the definition is read. */
 function readEdit(id: string, { lastModifiedMs = 0, lastModifiedBy }: Content<typeof jobInfo>, known: Known): Seen[] {
   const { readMs = Number.POSITIVE_INFINITY } = known.areas.get(areas.definitionOf(id)) ?? {};
   if (lastModifiedMs <= readMs) return [];

@@ -12,7 +12,7 @@ type FirstFailure = { readonly project: string; readonly jobId: string | undefin
 export type RunNotes = {
   readonly commitHook: CommitHook;
   readonly receive: (origins: readonly RunOrigin[], hash: (text: string) => string) => void;
-  /** Returns how first failures differ from last successes, since the last call of `taken`. */
+  /** Returns the differences between first failures and last successes since the last call of `taken`. */
   readonly changes: () => readonly Change[];
   /** Call with the changes that were stored. */
   readonly taken: (stored: readonly Change[]) => void;
@@ -22,7 +22,7 @@ type Options = {
   readonly runs: Map<string, JobRuns>;
   /** Called after the commit. */
   readonly onFirst: (first: FirstFailure) => void;
-  /** Called with the path under which the job ran before. */
+  /** Called with the path with which the job ran before. */
   readonly onCounted: (run: CountedRun, former: string) => void;
   /** True if names of users may be shown. */
   readonly namesUsers: boolean;
@@ -30,7 +30,7 @@ type Options = {
   readonly maxJobs?: number;
 };
 
-/** Compares the first failure of a job after a success with that success. */
+/** Compares the first failure of each job after a success with this success. */
 export function createRunNotes(options: Options): RunNotes {
   const { runs, onFirst, onCounted, namesUsers, serverNowMs, maxJobs = usualMaxJobs } = options;
   const origins = createOrigins(namesUsers);
@@ -55,7 +55,7 @@ export function createRunNotes(options: Options): RunNotes {
         const facts = toFacts(run);
         const isSuccess = run.status === 'succeeded';
         const noted = run.lacksStart === true ? { runs: before, isFirst: false } : noteRun(before, facts, isSuccess);
-        // Runs of a member whose clock is ahead must not hide later runs.
+        // A member whose clock is ahead must not hide later runs.
         const endedAtMs = Math.min(run.endedAtMs, serverNowMs());
         const first = !isSuccess && before.last?.isFailed === true && (before.last.first ?? before.last.facts);
         const counted = toCounted(run, { project, job, facts, endedAtMs, ...(first && { first }) });
@@ -69,7 +69,7 @@ export function createRunNotes(options: Options): RunNotes {
   }
 
   function apply({ project, job, former, jobId, runs: noted, first }: Step): void {
-    // The job moves to the end, so that jobs are sorted by their last run.
+    // Moves the job to the end, so that jobs are sorted by their last run.
     runs.delete(job);
     runs.set(job, noted);
     paths.note(jobId, job);
@@ -108,7 +108,7 @@ export function createRunNotes(options: Options): RunNotes {
   };
 }
 
-/** The last path of each job, by id: a renamed job keeps its runs. */
+/** The last paths of jobs, by id, so that a renamed job keeps its runs. */
 function createPaths(runs: Map<string, JobRuns>) {
   const paths = new Map<string, string>();
   const note = (id: string | undefined, path: string): void => {
@@ -116,7 +116,7 @@ function createPaths(runs: Map<string, JobRuns>) {
   };
   return {
     of: (id = ''): string | undefined => {
-      // The runs are loaded only after this object is created.
+      // The runs are loaded after this object is created.
       if (paths.size === 0) for (const [path, { last }] of runs) note(last?.jobId, path);
       return paths.get(id);
     },
@@ -130,7 +130,7 @@ function createPaths(runs: Map<string, JobRuns>) {
 
 type Origin = Omit<RunFacts, 'id' | 'startedAtMs' | 'trigger'>;
 
-/** How the runs that were listed last were started. */
+/** The origins of the runs that were listed last. */
 function createOrigins(namesUsers: boolean) {
   const all = new Map<number, Origin>();
   const receive: RunNotes['receive'] = (listed, hash) => {
@@ -161,7 +161,7 @@ function toCounted(
 
 type Runs = ReadonlyMap<string, JobRuns>;
 
-/** Returns the jobs whose last runs are oldest. They make room for new jobs. */
+/** Returns the jobs with the oldest last runs, which are removed for new jobs. */
 function findOldest(runs: Runs, last: Runs, maxJobs: number): readonly string[] {
   const added = [...last.keys()].filter((job) => !runs.has(job)).length;
   const excess = runs.size + added - maxJobs;
@@ -173,7 +173,7 @@ type Planned = { readonly steps: readonly Step[]; readonly gone: ReadonlySet<str
 type Step = {
   readonly project: string;
   readonly job: string;
-  /** The path under which the job ran before. */
+  /** The path with which the job ran before. */
   readonly former: string;
   readonly jobId: string | undefined;
   readonly runs: JobRuns;

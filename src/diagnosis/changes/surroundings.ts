@@ -16,7 +16,7 @@ type Options = {
   readonly memberName: (uuid: string) => string;
 };
 
-/** Returns what jobs depend on. Slow searches are made once for each state of the journal. */
+/** Returns the things that jobs depend on. Slow searches are made once for each state of the journal. */
 export function createSurroundings({ kept, cause, memberName }: Options): () => Surroundings {
   let of: unknown;
   let found: Found | undefined;
@@ -33,9 +33,9 @@ type Found = {
   readonly areas: KeptJournal['areas'];
   readonly keyAreas: readonly Area[];
   readonly jobs: ReadonlyMap<string, JobNames>;
-  /** When each node disappeared from the list, by project and name. */
+  /** The time at which each node disappeared from the list, by project and name. */
   readonly unlistedMs: ReadonlyMap<string, number>;
-  /** Changes after which a refused job may log in again. */
+  /** Changes that may let a refused job log in again. */
   readonly repairs: readonly Change[];
   readonly areDefinitionsRead: boolean;
   readonly areKeysRead: boolean;
@@ -123,14 +123,14 @@ function mayLetIn({ kind, project, subject }: Change, job: WatchedJob, { paths, 
   return keys.length === 0 || keys.includes(subject) || project === job.project;
 }
 
-/** The paths of a job and of the jobs in its steps, and the keys of all these jobs. */
+/** The paths of a job and of the jobs in its steps, and their keys. */
 type Access = { readonly paths: readonly string[]; readonly keys: readonly string[] };
 
 function toLines(text = ''): readonly string[] {
   return text.split('\n').filter((line) => line !== '');
 }
 
-/** Converts a reference by name. Without a project, it refers to a job of the same project. */
+/** Converts a reference by name. A reference without a project is to the same project. */
 function toNamed(path: string, project: string | undefined): readonly JobNames[] {
   return project === undefined ? [] : [ofJobPath(`${project}/${path}`)];
 }

@@ -1,9 +1,9 @@
 import { type FirstCause, isOfStep, type LogLine } from '../../domain/failure-class.ts';
 
 /**
- * Chooses the lines by which a failure is recognized (`shown-lines.ts` chooses lines for people): errors of the failed
- * step on the failed node, or else its standard error, or else its last output. Lines of the server are left out,
- * because they are the same for every failure.
+ * Chooses the lines by which a failure is recognized (`shown-lines.ts` chooses the lines for people): errors of the failed step
+ * on the failed node, or else its standard error, or else its last output. Lines of the server are omitted, because they are
+ * the same for every failure.
  */
 export function chooseLines(
   lines: readonly LogLine[],

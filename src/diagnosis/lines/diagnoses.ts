@@ -8,7 +8,7 @@ import { addKnown, findOther, type KnownOfJob, refresh } from './seen.ts';
 import { type KeptLines, keepLines } from './shown-lines.ts';
 import type { Read } from './step-log.ts';
 
-/** What was found in the log of a failure, and the documents to commit. Call `done` after the commit. */
+/** The findings in the log of a failure, and the documents to commit. Call `done` after the commit. */
 export type Diagnosis = {
   readonly seen: Seen | undefined;
   readonly kept: KeptLines | undefined;
@@ -22,22 +22,22 @@ type Failed = {
   readonly endedAtMs: number;
   /** True if lines may be shown and sent. */
   readonly keepsLines?: boolean;
-  /** The lines that were read besides the end of the log. */
+  /** The lines that were read in addition to the end of the log. */
   readonly read?: Read;
 };
 
 const kind = 'fingerprints';
 const keyKind = 'fingerprint-key';
 
-/** Recognizes failures of a server's jobs by the fingerprints of their logs. Fingerprints survive restarts. */
+/** Recognizes the failures of a server's jobs by the fingerprints of their logs, across restarts. */
 export function createDiagnoses(scrub: Scrub) {
-  /** The fingerprints by job. The job that failed last comes last. */
+  /** The fingerprints by job. The job that failed last is at the end. */
   const jobs = new Map<string, KnownOfJob>();
   let key: string | undefined;
 
   return {
     load: (documents: readonly LedgerDocument[]): void => {
-      // The casts are safe: only this file writes documents of this kind.
+      // These casts are safe: only this file writes these documents.
       const found = documents.flatMap(({ kind: each, body = '' }) =>
         each === kind ? [JSON.parse(body) as KnownOfJob] : [],
       );
@@ -45,7 +45,7 @@ export function createDiagnoses(scrub: Scrub) {
       const stored = documents.find((document) => document.kind === keyKind)?.body;
       key = stored === undefined ? key : (JSON.parse(stored) as string);
     },
-    /** Returns how often a job failed with the same lines, as far as is known now. */
+    /** Returns how often a job failed in this way, as known now. */
     refresh: (job: string, seen: Seen, endedAtMs: number): Seen => refresh(seen, jobs.get(job)?.known ?? [], endedAtMs),
     note: (
       { job, jobId, endedAtMs, keepsLines = false, read }: Failed,
@@ -90,11 +90,11 @@ export type Diagnoses = ReturnType<typeof createDiagnoses>;
 const maxJobs = 2000;
 const nothing: Diagnosis = { seen: undefined, kept: undefined, documents: [], done: () => undefined };
 
-/** Reports whether a stored document has fingerprints of a job. Returns true for other kinds of documents. */
+/** Reports whether a stored document has the fingerprints of a job. Returns true for documents of other kinds. */
 export function isSoundFingerprints(found: string, body: unknown): boolean {
   if (found === keyKind) return typeof body === 'string' && body !== '';
   if (found !== kind) return true;
-  // The cast is safe: any object can be read as a record of unknown values.
+  // This cast is safe: any object can be read as a record of unknown values.
   const { job, known } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof job === 'string' && Array.isArray(known);
 }
@@ -104,12 +104,12 @@ function toLast({ known }: KnownOfJob): number {
 }
 
 /**
- * Returns a text that is equal for failures of the same kind, whatever their values. Without the key, nobody can test
- * whether a line was in a log. Returns undefined if the lines have no content.
+ * Returns a text that is equal for failures of the same kind with other values. Without the key, nobody can test whether a line
+ * was in a log. Returns undefined if the lines have no content.
  */
 export function toFingerprint(texts: readonly string[], key: string): string | undefined {
   const plain = texts.flatMap((text) => text.split('\n')).map(normalise);
-  // Failures of the same kind may have different stack traces, and repeat lines differently often.
+  // Stack traces and repeated lines differ between failures of the same kind.
   const kept = new Set(plain.filter((line) => /[\p{L}]{2}/u.test(line) && !isFrame(line)));
   const content = kept.size > 0 ? [...kept] : plain.filter((line) => line !== '');
   if (content.length === 0) return undefined;

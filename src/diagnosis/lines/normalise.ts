@@ -13,7 +13,7 @@ export function withoutAnsi(text: string): string {
 const ansi = /\p{Cc}(?:\[[0-?]{0,20}[ -/]{0,5}[@-~]|\][^\p{Cc}]{0,200}\p{Cc})/gu;
 const months = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}';
 
-/** The order matters: one match may contain matches of later patterns. */
+/** The order is important: one match may contain matches of later patterns. */
 const marks: readonly (readonly [RegExp, string])[] = [
   [/[\p{Cc}\p{Cf}]/gu, ' '],
   [/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi, '<uuid>'],
@@ -43,7 +43,7 @@ const marks: readonly (readonly [RegExp, string])[] = [
   [/\b0x[0-9a-f]{1,32}\b/gi, '<hex>'],
   [/@[0-9a-f]{5,16}\b/g, '@<hex>'],
   [/\b(?=[a-f]{0,64}\d)[0-9a-f]{7,128}\b/gi, '<hex>'],
-  // Error codes such as ORA-01017 do not match.
+  // Does not match error codes such as ORA-01017.
   [/\b(?![A-Z]{2,8}-?\d{2,6}\b)(?=[\w-]{0,80}\d)[A-Za-z][A-Za-z0-9]{0,40}(?:[-_][A-Za-z0-9]{1,40}){0,8}\b/g, '<name>'],
   [
     /(?<![A-Z]{2}-?\d{0,6})\d+(?:[.,]\d+)*(?: ?(?:ms|[kKMGT]i?B|bytes|B|s|sec|seconds|min|minutes|h|hours|d|days|%)\b)?/g,

@@ -18,12 +18,12 @@ import {
   yamlKey,
 } from './secret-forms.ts';
 
-/** Removes secrets from consecutive lines, and counts them. No scrubber finds all secrets. */
+/** Removes secrets from consecutive lines and counts them. No scrubber finds all secrets. */
 export type Scrub = (texts: readonly string[]) => { readonly texts: readonly string[]; readonly removed: number };
 
 const removedMark = '[removed]';
 
-/** `isRefused` matches the site's own patterns. A line that matches is removed as a whole. */
+/** `isRefused` matches the patterns of the site. A matching line is removed completely. */
 export function createScrub(isRefused: (text: string) => boolean = () => false): Scrub {
   return (texts) => {
     let removed = 0;
@@ -74,7 +74,7 @@ export function createScrub(isRefused: (text: string) => boolean = () => false):
   };
 }
 
-/** Returns how many lines belong to a private key that began before the first line. */
+/** Returns the number of lines of a private key that began before the first line. */
 function countBegun(lines: readonly string[]): number {
   const end = lines.findIndex((line) => keyEnd.test(line));
   return lines.slice(0, Math.max(0, end)).every((line) => /^(?:(?:Proc-Type|DEK-Info): .*|[\w+/=\s]*)$/.test(line))
@@ -82,7 +82,7 @@ function countBegun(lines: readonly string[]): number {
     : 0;
 }
 
-/** Returns a test for further lines of a secret: lines of a YAML block, or of a text up to a word (`<<EOT`). */
+/** Returns a test whether further lines belong to a secret: lines of a YAML block, or of a text up to a word (`<<EOT`). */
 function toBlock(text: string, blockKey: RegExp): ((next: string) => boolean) | undefined {
   if (!/(?:[:{|>+-]|\d|<<.*|#.*)\s*$/.test(text)) return undefined;
   const word = heredoc.exec(text)?.[1];
@@ -117,14 +117,14 @@ const keyEnd = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY/;
 
 type Rule = {
   readonly pattern: RegExp;
-  /** A fast test: a line that fails it cannot match. */
+  /** A fast test. Lines that fail this test cannot match. */
   readonly only?: RegExp;
-  /** Returns the part of a match to keep: all of it if it is no secret. */
+  /** Returns the part of a match to keep, which is the whole match if it is not a secret. */
   readonly keep: (found: string, groups: readonly string[]) => string;
 };
 
 const whole: Rule['keep'] = () => removedMark;
-/** Keeps what is before the value and its quotes. */
+/** Keeps the text before the value and its quotes. */
 const after: Rule['keep'] = (found, [before = '', value = '']) =>
   isHarmless(value) ? found : `${before}${toQuote(value)}${removedMark}${toQuote(value)}`;
 
@@ -235,7 +235,7 @@ const rules: readonly Rule[] = [
     ),
     keep: after,
   },
-  // In sentences, and settings without `=`, only texts that look like passwords: `password is SECRET`, `rootpw SECRET`.
+  // In sentences, and in settings without `=`, only texts that look like passwords: `password is SECRET`, `rootpw SECRET`.
   {
     only: nameOrOther,
     pattern: new RegExp(

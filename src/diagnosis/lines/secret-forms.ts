@@ -1,23 +1,23 @@
-/** What secrets look like: their names, words that are always secrets, and texts before them in commands. */
+/** How secrets look: their names, words that are always secrets, and the texts before them in commands. */
 
 export const wholeKey =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^]{0,16000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 
-/** V8 (Node 24.21) may miss upper case after the modifier `(?i:…)`, so it is not used. */
+/** The modifier `(?i:…)` is not used, because V8 (Node 24.21) may then miss upper case. */
 export const secretName = toAnyCase(
   '(?:passw(?:or)?d|passphrase|passwort|kennwort|contrase[nñ]a|mot[-_ ]de[-_ ]passe|senha|wachtwoord|l[oö]senord|has[lł]o|heslo|salasana|[пП]ароль|パスワード|密码|pwd|(?:(?<![a-z])|bind|root|admin|user|db)pw(?![a-z]|(?<=\\.pw)[:/])|(?<![a-z])(?:psk|otp)(?![a-z])|pre[-_]?shared[-_]?key|secret(?:[ _-]key)?|token|api[-_ ]?key|access[-_ ]?key|account[-_]?key|private[-_]?key|encryption[-_]?key|signing[-_]?key|licen[cs]e[-_]?key|auth[-_]?key|client[-_]?key[-_]?data|credentials?|passcode|(?:store|key|db|user|admin|root|mail|ssh|become|require)[-_]?pass(?![a-z])|masterauth|connection[-_]?string|sas[-_]?key)',
 );
-/** Matches the end of a name from any place in a word: searching for its beginning would take long. */
+/** Matches the end of a name from any position in a word, because a search for its beginning takes long. */
 export const nameEnd = String.raw`${secretName}[\w.-]{0,40}`;
 export const named = String.raw`[\w.-]{0,40}${nameEnd}`;
 export const value = String.raw`([bu$@]?\\?"(?:[^"\\]|\\(?!")[^])+\\?"?|[buN$]?'[^']+'?(?:\\'+[^']*'?)*|[^\s"',;&<>{}()[\]][^\s"',;&<>]*)`;
-/** A word of a command, even within a list of words. */
+/** A word of a command, also within a list of words. */
 export const word = String.raw`("(?!,\s)[^"]+"|'(?!,\s)[^']+'(?:\\'+[^']*'?)*|[^\s"'-]\S{0,200}?(?=["']?[\],]|\s|$))`;
 export const yamlKey = new RegExp(
   String.raw`^(\s{0,80}(?:[-+~]\s{0,80})?(?:- )?)["']?(?:${named}|stringData)["']?\s{0,10}:\s{0,10}(?:!\S{1,20}\s{0,5})?([|>][-+\d]{0,2})?\s{0,10}(?:#.*)?$`,
   'i',
 );
-/** In a Kubernetes Secret, a value may have any name. */
+/** In a Kubernetes Secret, values may have any names. */
 export const keyOrData = new RegExp(
   String.raw`${yamlKey.source}|^(\s{0,80}(?:[-+~]\s{0,80})?(?:- )?)["']?data["']? ?: ?\{?\s*(?:#.*)?$`,
   'i',
@@ -59,7 +59,7 @@ export const words: readonly RegExp[] = [
   /(?<![\w$])\$(?:1|2[abxy]|5|6|7|y|apr1|argon2\w{0,2})\$[\w./$=,+-]{8,200}/g,
 ];
 
-/** Programs, and those of their arguments that precede a secret. */
+/** Programs, and their arguments that a secret follows. */
 export const programArguments: readonly (readonly [programs: string, flags: string])[] = [
   [String.raw`mysql|mysqldump|mysqladmin|mysqlimport|mysqlcheck|mysqlsh|mariadb|mariadb-\w{1,20}`, '-p(?!\\s)'],
   [
@@ -76,7 +76,7 @@ export const programArguments: readonly (readonly [programs: string, flags: stri
   ['schtasks|[xw]freerdp', '/r?p'],
 ];
 
-/** Texts directly before a secret. Each has a short sign for a quick test of lines. */
+/** Texts directly before a secret. Each lead has a short sign for a quick test of lines. */
 export const leads: readonly (readonly [sign: string, lead: string])[] = [
   [
     'rabbitmqctl',

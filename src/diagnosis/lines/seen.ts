@@ -1,16 +1,16 @@
 import type { Seen } from '../../domain/failure-class.ts';
 
-/** A fingerprint of a job, and when its first and last failure ended. */
+/** A fingerprint of a job, with the ends of its first and last failure. */
 export type Known = {
   readonly fingerprint: string;
   readonly firstMs: number;
   readonly lastMs: number;
   readonly count: number;
-  /** When the latest failures ended, in ascending order; absent in states of earlier releases. */
+  /** The ends of the latest failures, ascending; absent in states of earlier releases. */
   readonly recentMs?: readonly number[];
 };
 
-/** The fingerprints of a job, by its last path `{project}/{group}/{name}`. The latest is last. */
+/** The fingerprints of a job by its last path `{project}/{group}/{name}`; the latest is last. */
 export type KnownOfJob = { readonly job: string; readonly id?: string | undefined; readonly known: readonly Known[] };
 
 /**
@@ -38,7 +38,8 @@ const maxOfJob = 50;
 const maxRecent = 10;
 
 /**
- * Returns the facts about a fingerprint as of a failure. New executions are read first, so later failures may be known.
+ * Returns the facts about a fingerprint at a failure. Later failures may already be known, because new executions are read
+ * first.
  */
 function toSeen({ fingerprint, firstMs, count, recentMs = [] }: Known, atMs: number): Seen {
   const later = recentMs.filter((endedAtMs) => endedAtMs > atMs).length;
@@ -46,7 +47,7 @@ function toSeen({ fingerprint, firstMs, count, recentMs = [] }: Known, atMs: num
   return { fingerprint, firstMs, count: count - later, beforeMs };
 }
 
-/** Returns the job that failed last with the same lines. */
+/** Returns the job that failed last with these lines. */
 export function findOther(all: Iterable<KnownOfJob>, fingerprint: string): string | undefined {
   let latest: { readonly job: string; readonly lastMs: number } | undefined;
   for (const other of all) {
@@ -57,7 +58,7 @@ export function findOther(all: Iterable<KnownOfJob>, fingerprint: string): strin
   return latest?.job;
 }
 
-/** Counts a failure again: older failures may become known later. */
+/** Counts a failure again, because older failures may become known later. */
 export function refresh(seen: Seen, known: readonly Known[], endedAtMs: number): Seen {
   const now = known.find(({ fingerprint }) => fingerprint === seen.fingerprint);
   if (now?.recentMs?.includes(endedAtMs) === true) return { ...seen, ...toSeen(now, endedAtMs) };

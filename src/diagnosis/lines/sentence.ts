@@ -21,7 +21,7 @@ export function toSentence(failed: Failed, nowMs: number): string {
   return `${job ?? 'The ad hoc execution'} failed at ${toTime(endedAtMs, nowMs)}${where}: ${failureClass}${word}${often}${others}.`;
 }
 
-/** Describes how often a job had failed with the same lines before. */
+/** Describes how often a job had failed with the same lines before a failure. */
 export function toOften({ count, firstMs, beforeMs, alsoIn }: Seen, endedAtMs: number): string {
   const also = alsoIn === undefined ? '' : `, also in ${alsoIn}`;
   if (firstMs >= endedAtMs) return `for the first time${also}`;

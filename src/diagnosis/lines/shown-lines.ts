@@ -5,17 +5,17 @@ import { withoutAnsi } from './normalise.ts';
 import { maxSecretLines, type Scrub } from './scrub.ts';
 import { joinStep, type Read } from './step-log.ts';
 
-/** The lines of a failure that may be shown and sent, and how many are left out. */
+/** The lines of a failure that may be shown and sent, and the number of omitted lines. */
 export type KeptLines = {
   readonly lines: readonly LogLine[];
-  /** How many lines of the step are left out. */
+  /** The number of omitted lines of the step. */
   readonly leftOut: number;
   readonly removed: number;
 };
 
 /**
- * Keeps the errors and the last lines of the failed step, and as many last lines of each other node where it failed. If
- * the log names no step, keeps lines of the whole log. Secrets are removed first.
+ * Keeps the errors and the last lines of the failed step, and as many last lines of each other node on which it failed. If the
+ * log names no step, keeps lines of the whole log. Secrets are removed first.
  */
 export function keepLines(
   lines: readonly LogLine[],
@@ -66,7 +66,7 @@ function isFilled({ text }: LogLine): boolean {
 
 type Candidate = { readonly index: number; readonly isError: boolean };
 
-/** Lists errors before the last lines, and the last lines. */
+/** Lists the errors before the last lines, and the last lines. */
 function listCandidates(lines: readonly LogLine[]): readonly Candidate[] {
   const last = Math.max(0, lines.length - maxLines);
   const errors = last === 0 ? [] : findErrorLines(lines.slice(0, lines.length - fewLast));
@@ -75,10 +75,7 @@ function listCandidates(lines: readonly LogLine[]): readonly Candidate[] {
   return [...errors.map((index) => ({ index, isError: true })), ...newest.filter(isNew)];
 }
 
-/**
- * Removes secrets. A private key may begin above the candidates, so some lines above are searched; searching all lines
- * of a long step would take too long.
- */
+/** Removes secrets; a private key may begin above the candidates. Searching all lines of a long step would take too long. */
 function scrubAround(lines: readonly LogLine[], candidates: readonly Candidate[], scrub: Scrub) {
   const texts = new Map<number, string>();
   let removed = 0;
@@ -117,7 +114,7 @@ type Said = {
   readonly isError: boolean;
 };
 
-/** Keeps errors in up to half of the room, and then the newest lines. */
+/** Keeps errors in up to half of the room, then the newest lines. */
 function chooseWithin(said: readonly Said[]): ReadonlyMap<LogLine, string> {
   const kept = new Map<LogLine, string>();
   let bytes = 0;
@@ -159,10 +156,10 @@ function* findGaps(
   }
 }
 
-/** Other control characters, and codes that select a character set. Within a name, they would hide a secret. */
+/** The other control characters, and codes that select a character set. Within a name, they would hide a secret. */
 const controls = /[^\P{Cc}\t\n](?:[()][0AB])?/gu;
 
-/** Shortens a line: one long line must not use up the limit for all. */
+/** Shortens a line, because one long line must not use up the limit for all lines. */
 function shorten(text: string): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 1).toWellFormed()}…` : text;
 }
@@ -170,5 +167,5 @@ function shorten(text: string): string {
 const maxLength = 2000;
 const maxLines = 50;
 const maxBytes = 16 * 1024;
-/** So many last lines are always kept. */
+/** The last few lines are kept in any case. */
 const fewLast = 20;

@@ -1,9 +1,9 @@
 import type { LogLine } from '../../domain/failure-class.ts';
 
-/** The first lines of a failed step. With `isWhole`, all its lines. */
+/** The first lines of a failed step, or all of them. */
 export type StepLog = { readonly lines: readonly LogLine[]; readonly isWhole: boolean };
 
-/** The lines that were read besides the end of a log. */
+/** The lines that were read in addition to the end of a log. */
 export type Read = {
   readonly step?: StepLog | undefined;
   /** True if the end is not the whole log. */
@@ -12,13 +12,13 @@ export type Read = {
 
 type Joined = {
   readonly lines: readonly LogLine[];
-  /** How many first lines the end of the log lacks. */
+  /** The number of first lines that the end of the log does not contain. */
   readonly added: number;
-  /** Before this line, lines were not read. */
+  /** The line before which lines were not read. */
   readonly unreadAt?: number | undefined;
 };
 
-/** Joins the first lines of a step with the lines at the end of the log. They may overlap. */
+/** Joins the first lines of a step with the lines at the end of the log, which may overlap. */
 export function joinStep(end: readonly LogLine[], { step, isCut = false }: Read): Joined {
   const first = step?.lines ?? [];
   if (step === undefined || first.length === 0) return { lines: end, added: 0, unreadAt: isCut ? 0 : undefined };
@@ -28,14 +28,14 @@ export function joinStep(end: readonly LogLine[], { step, isCut = false }: Read)
   return { lines: [...added, ...end], added: added.length, unreadAt: isGap ? added.length : undefined };
 }
 
-/** Counts the lines at the end that are of the step: its error handler also has lines there. */
+/** Counts the lines that the log of a step can contain. The end also has the lines of its error handler. */
 function countListed(first: readonly LogLine[], end: readonly LogLine[]): number {
   const toPlace = ({ context, node }: LogLine): string => JSON.stringify([context, node]);
   const places = new Set(first.map(toPlace));
   return end.filter((line) => places.has(toPlace(line))).length;
 }
 
-/** Returns how many lines at the end of one list are also the start of the other. */
+/** Returns how many lines overlap between the end of one list and the start of the other. */
 function countCommon(one: readonly LogLine[], other: readonly LogLine[]): number {
   for (let count = Math.min(one.length, other.length); count > 0; count -= 1) {
     const from = one.length - count;

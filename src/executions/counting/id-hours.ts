@@ -1,6 +1,6 @@
 /**
- * The smallest id of the runs that started in an hour, and the greatest id that became known in that hour. Later runs
- * have greater ids. Only imported executions get their ids long after their start.
+ * The smallest id of the runs that started in an hour, and the greatest id that became known in this hour. Later runs have
+ * greater ids, except imported executions, which get their ids long after their start.
  */
 export type IdHour = {
   readonly hour: number;
@@ -13,10 +13,10 @@ export type IdHours = ReadonlyMap<number, IdHour>;
 
 type Started = { readonly id: number; readonly startedAtMs: number };
 
-/** Compares ids with the known ids. Hours after `nowMs` are ignored, because they come from a fast clock. */
+/** Compares ids with the known ids. Hours after `nowMs` come from a fast clock, and are ignored. */
 export function createIdOrder(hours: IdHours, nowMs: number) {
   const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
-  // `greatest` is the greatest id up to each hour; `least` is the smallest id of that hour and all later hours.
+  // For each hour: the greatest id up to it, and the smallest id from it on.
   const greatest: number[] = [];
   for (const { greatestId = noGreatest } of sorted) greatest.push(Math.max(greatest.at(-1) ?? noGreatest, greatestId));
   const least = sorted.map(({ leastId = noLeast }) => leastId);
@@ -35,8 +35,8 @@ export function createIdOrder(hours: IdHours, nowMs: number) {
 
   return {
     /**
-     * Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. After
-     * the clock was set back, an execution may start after its end; then its start is used instead of its end.
+     * Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. If
+     * the start is after the end, because the clock was set back, the start is compared.
      */
     isImported: ({ id, startedAtMs, endedAtMs }: Started & { readonly endedAtMs: number }): boolean =>
       isBehind(id, Math.max(startedAtMs, endedAtMs) + dayMs),
@@ -51,7 +51,7 @@ export function createIdOrder(hours: IdHours, nowMs: number) {
           !isBehind(id, endedAtMs + byMs + hourMs) &&
           !isAhead(id, startedAtMs + byMs - hourMs),
       ),
-    /** Reports whether ids started again: a greater id was already known more than a day before the run started. */
+    /** Reports whether ids started again: a greater id was already known more than a day before this run started. */
     startsAgain: ({ id, startedAtMs }: Started): boolean => isAhead(id, startedAtMs - dayMs),
   };
 }
@@ -61,7 +61,7 @@ export type IdOrder = ReturnType<typeof createIdOrder>;
 const noGreatest = Number.NEGATIVE_INFINITY;
 const noLeast = Number.POSITIVE_INFINITY;
 
-/** Lists hours to remove: hours after `latestMs`, and the oldest of too many. The hour with the greatest id stays. */
+/** Lists hours to remove: hours after `latestMs`, and the oldest beyond the limit. The hour with the greatest id stays. */
 export function toForgottenHours(hours: IdHours, most: number, latestMs: number): number[] {
   const late = [...hours.keys()].filter((hour) => hour > toHour(latestMs + stepMs));
   if (hours.size <= most) return late;
@@ -80,7 +80,7 @@ export function toGreatestId(hours: IdHours): number | undefined {
   return greatestId === noGreatest ? undefined : greatestId;
 }
 
-/** Returns the changed hours. A start adds the smallest id to its hour, and the greatest id to the latest hour. */
+/** Returns the hours that change when these executions become known. A slow clock adds ids to its latest hour. */
 export function withIds(
   hours: IdHours,
   started: readonly Started[],

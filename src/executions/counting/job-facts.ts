@@ -9,8 +9,8 @@ type Labels = Pick<JobFacts, 'project' | 'group' | 'name'>;
 type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
 
 /**
- * Updates the facts of a job with one more run. Each fact comes from the newest run with that fact, so the order of
- * calls does not matter. A future-dated run ends when it was read, and is older than any run with a greater id.
+ * Updates the facts of a job with one more run. Each fact comes from the newest run that has this fact, so the order of calls
+ * does not matter. A future-dated run counts as ended when it was read, and as older than any run with a greater id.
  */
 export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefined, seenAtMs: number): JobFacts {
   const run = isAhead(read.endedAtMs, seenAtMs) ? { ...read, endedAtMs: seenAtMs } : read;
@@ -36,7 +36,7 @@ export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefi
   };
 }
 
-/** Adds only a run that ended after all earlier runs. A run that becomes known late is ignored. */
+/** Keeps only the newest runs, sorted by their ends. */
 function toHistory(run: Finished, ending: Ending, before: JobFacts | undefined): Pick<JobFacts, 'drift' | 'flakiness'> {
   const { drift, flakiness } = before ?? {};
   if (!isAfter(run, before)) return withKnown(drift, flakiness);
@@ -56,7 +56,7 @@ function isAhead(atMs: number, seenAtMs: number): boolean {
   return atMs > seenAtMs + maxAheadMs;
 }
 
-/** Moves facts with future times to just before `endedAtMs`, the end of a run with a greater id. */
+/** Sets future times of facts to just before the end of a later run. */
 function withoutAhead(facts: JobFacts, endedAtMs: number, seenAtMs: number): JobFacts {
   const settle = <Time extends number | undefined>(atMs: Time): Time | number =>
     atMs !== undefined && isAhead(atMs, seenAtMs) ? endedAtMs - 1 : atMs;
@@ -72,7 +72,7 @@ function withoutAhead(facts: JobFacts, endedAtMs: number, seenAtMs: number): Job
   };
 }
 
-/** How far apart the clocks of cluster members may be. */
+/** The clocks of cluster members may differ by this much. */
 const maxAheadMs = 300_000;
 
 const maxKnown = 20;
@@ -82,7 +82,7 @@ function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boo
   return id > before.lastId;
 }
 
-/** Returns the last start of a job. A missing start, or a start after the end, is used only for the first run. */
+/** Returns the last start of a job. A run with no start, or one after its end, counts only if no other run has a start. */
 function toLastStart({ startedAtMs, endedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
   if (before === undefined) return Math.min(startedAtMs, endedAtMs);
   const isKnown = lacksStart !== true && startedAtMs <= endedAtMs;
@@ -113,8 +113,8 @@ function toLastFailure(
 }
 
 /**
- * Counts the failures after the last success, even if runs become known late. Only the ends of the newest failures are
- * stored, so a success that is older than all stored ends does not reset the count.
+ * Counts failures after the last success, even if some become known late. Only the newest ends are stored, so a success that is
+ * older than all stored ends does not reset the count.
  */
 function toFailures(run: Finished, ending: Ending, before: JobFacts | undefined): Failures {
   const { consecutiveFailures = 0, failedMs = [], lastSuccessMs = -Infinity } = before ?? {};
@@ -139,8 +139,8 @@ function latest(one: number, other: number | undefined): number {
 }
 
 /**
- * Returns the duration in ms that 75 % of the last successful runs of a job did not exceed. With few stored runs, a
- * histogram of all runs gives the duration; with few runs in the histogram, the average of the server does.
+ * Returns the duration in ms that 75 % of the last successful runs of a job did not exceed. Without stored runs, the duration
+ * is computed from the histogram of all runs; with few runs, it is the average. Undefined for an unknown job.
  */
 export function toTypicalDuration(
   { cells }: Pick<Totals, 'cells'>,
@@ -161,7 +161,7 @@ const quantile = 0.75;
 const fewRuns = 4;
 const lastRuns = 20;
 
-/** Returns a quantile of a histogram; undefined in the last bucket, which has no upper bound. */
+/** Returns a quantile of a histogram; undefined if it is in the last bucket, which has no upper bound. */
 function toQuantile(counts: readonly number[], bounds: readonly number[], rank: number): number | undefined {
   let below = 0;
   for (const [index, bound] of bounds.entries()) {

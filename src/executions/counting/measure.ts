@@ -11,9 +11,9 @@ export type MeasureRules = {
   readonly buckets: readonly number[];
   /** The server time at which the runs were read. */
   readonly seenAtMs: number;
-  /** New cells start at this time: all executions up to it are counted. */
+  /** The time up to which all executions are counted; new cells start at this time. */
   readonly startMs: number;
-  /** True after a restore: series may have been published before the restore, so they do not start at 0. */
+  /** True after a restore: series may have been published before, so they do not start at 0. */
   readonly isShown?: boolean;
 };
 
@@ -21,9 +21,9 @@ export type Measured = {
   readonly cells: ReadonlyMap<string, Cell>;
   readonly jobs: ReadonlyMap<string, JobFacts>;
   readonly unmeasured: Readonly<Record<UnmeasuredReason, number>>;
-  /** The number of runs that count for a job with the same labels, but another id. */
+  /** The number of runs that count for a job with the same labels as another job. */
   readonly merged: number;
-  /** The series slots to take once the change is committed. */
+  /** The series slots to take after this change is committed. */
   readonly claims: Claims;
 };
 
@@ -51,7 +51,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
     return { project, group: '', name: otherJobs };
   }
 
-  /** Returns the kinds of series slots that a job lacks. The next run of the job takes a slot if one is free. */
+  /** Returns the kinds of slots that a job lacks. The next run of the job takes a slot if one is free. */
   function toLeftOut(isOther: boolean, key: string, before: JobFacts | undefined): JobFacts['leftOut'] {
     if (isOther) return 'all';
     return before?.leftOut === undefined || claims.has('durations', key) ? undefined : 'durations';
@@ -81,7 +81,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
   function addFacts(run: Finished, job: JobNames, isOther: boolean): void {
     const key = toJobKey(job.project, job.group, job.name);
     const before = jobs.get(key) ?? totals.jobs.get(key);
-    // Facts are stored only for jobs that have, or had, a slot.
+    // A job without a slot gets facts only if it had a slot before.
     if (isOther && before === undefined) return;
     if (before?.jobId !== undefined && run.job?.id !== undefined && before.jobId !== run.job.id) merged += 1;
     const facts = toFacts(job, run, before, rules.seenAtMs);
@@ -128,7 +128,7 @@ export function measureFailures(
     cell.count += 1;
     cell.isReleased ||= isOfGap === true;
   }
-  // The last failure is set first. An older failure may then show that the last failure is not the first of its kind.
+  // The last failure of a job is set first: an older failure may then show that the last is not the first of its kind.
   for (const isLast of [true, false])
     for (const failure of failures) {
       const key = toJobKey(failure.project, failure.group, failure.name);
@@ -152,7 +152,7 @@ type ClassifiedFailure = JobNames & {
   readonly id?: number | undefined;
   readonly failureClass: FailureClass;
   readonly lines?: FailureLines | undefined;
-  /** True if the class of the failure may have been published before a copy of the state was restored. */
+  /** True if the class may already have been published before a copy of the state was restored. */
   readonly isOfGap?: boolean | undefined;
 };
 
@@ -175,7 +175,7 @@ function createCellChanges(totals: Totals, { isShown = false, startMs }: Pick<Me
   return {
     cells,
     touch,
-    /** Creates one cell for each way a run can end, so that each series starts at 0. */
+    /** Creates cells for all endings of a run, so that each series starts at 0. */
     begin: (kind: CellKind, labels: readonly string[]): void => {
       const key = toCellKey(kind, labels);
       if (begun.has(key)) return;
@@ -187,6 +187,7 @@ function createCellChanges(totals: Totals, { isShown = false, startMs }: Pick<Me
   };
 }
 
+/** Returns the reason why a run has no duration; undefined if it has a duration. */
 function findUnmeasured({ lacksStart, startedAtMs, endedAtMs }: Finished): UnmeasuredReason | undefined {
   if (lacksStart === true) return 'no_start';
   return endedAtMs < startedAtMs ? 'negative' : undefined;

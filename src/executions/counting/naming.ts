@@ -19,7 +19,7 @@ export function toTrigger({ type, job, isJobDeleted }: Pick<Execution, 'type' | 
   return triggers.find((trigger) => trigger === type) ?? 'other';
 }
 
-/** Group and name of a job; both are empty for ad hoc runs. */
+/** The labels of a job; both are empty for ad hoc runs. */
 export type JobName = { readonly group: string; readonly name: string };
 
 /** The label value of a deleted job whose row has no name. */

@@ -9,20 +9,20 @@ export type KnownRuns = ReadonlyMap<number, readonly Required<RunTimes>[]>;
 
 export type ReconcileInput = {
   readonly project: string;
-  /** The rows of the server: unsorted, and possibly repeated or unfinished. */
+  /** The rows as the server listed them: unsorted, possibly repeated or unfinished. */
   readonly rows: readonly Execution[];
   readonly known: KnownRuns;
   /** Executions that ended before this time are not counted. */
   readonly countedFromMs: number;
-  /** Runs with ids up to `throughId` that ended before `untilMs` do not count. */
+  /** Runs with ids up to `throughId` that ended before `untilMs` are earlier runs and do not count. */
   readonly earlier?: { readonly untilMs: number; readonly throughId: number } | undefined;
   readonly ids: IdHours;
-  /** The ids of one-time runs. The server may omit the type of a finished one-time run. */
+  /** The ids of one-time runs; rows of finished runs may lack the type. */
   readonly oneTimeIds?: ReadonlySet<number>;
-  /** By how much each known slow clock is behind: more than a day. */
+  /** The lags of known clocks that are more than a day behind. */
   readonly slowByMs?: readonly number[];
   readonly seenAtMs: number;
-  /** The later of the server time and the exporter's time. A later date of a row comes from a clock that was ahead. */
+  /** The later of the server time and the exporter's time. A row with a later date comes from a clock that was ahead. */
   readonly latestMs: number;
   /** The start of the current epoch. Ids of runs that started earlier are not compared. */
   readonly epochStartedAtMs: number;
@@ -35,17 +35,17 @@ export type ReconcileInput = {
 };
 
 export type Reconciled = {
-  /** Executions to add to the ledger, whether they count or not. */
+  /** Executions to add to the ledger, counted or not. */
   readonly entries: readonly Entry[];
   readonly counted: readonly Finished[];
   /** The counted runs of the previous epoch. */
   readonly ofEpochBefore: ReadonlySet<Finished>;
   readonly imported: number;
-  /** The start of a new epoch: ids started again. An id had another start before, or is much smaller than older ids. */
+  /** The start of a new epoch, if ids started again: an id had a different start before, or is much smaller than older ids. */
   readonly newEpochAtMs: number | undefined;
-  /** The start of the current epoch, after the new rows are considered. */
+  /** The start of the current epoch after these rows. */
   readonly epochStartedAtMs: number;
-  /** The changed hours; all hours of the new epoch if an epoch began. */
+  /** The changed hours; all hours if a new epoch began. */
   readonly idHours: readonly IdHour[];
 };
 
@@ -59,7 +59,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   const counted: Finished[] = [];
   const regular: Entry[] = [];
   let imported = 0;
-  // The id order is built only if a row is new.
+  // The order is built only for new rows.
   let present: IdOrder | undefined;
   let later: IdOrder | undefined;
   let newEpochAtMs: number | undefined;
@@ -70,7 +70,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
     entries.push(entry);
     const isOrdered = hasOrder(row, oneTimeIds);
     const isComparable = isOrdered && startedAtMs <= seenAtMs + maxAheadMs;
-    // An import may be dated after the time of a slow server clock, and before the time of the exporter's clock.
+    // The date of an import may be between the times of a slow server clock and of the exporter's clock.
     const isBetween = isOrdered && !isComparable && startedAtMs <= latestMs;
     const order = isBetween ? (later ??= toLaterOrder(input)) : (present ??= createIdOrder(ids, seenAtMs));
     if ((isComparable || isBetween) && order.isImported(entry)) {
@@ -81,13 +81,13 @@ export function reconcile(input: ReconcileInput): Reconciled {
       ofSlowClock.add(row);
     }
     const earlier = known.get(id);
-    // The current epoch begins with the earliest run whose id an older run had.
+    // The epoch begins with the earliest run that reuses an id.
     if (isComparable && !ofSlowClock.has(row) && earlier?.every((run) => toBegin(run) < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }
     if (isOrdered && startedAtMs >= epochStartedAtMs && !ofSlowClock.has(row)) {
       if (isComparable) regular.push(entry);
-      // A database uses each id once, so an id that repeats within the current epoch starts a new epoch.
+      // A new database uses each id once, so an id that repeats within the current epoch starts a new epoch.
       const isTakenAgain =
         (earlier?.length ?? 0) > formerEpochs ||
         earlier?.some((run) => toBegin(run) >= epochStartedAtMs && toBegin(run) > toFormerThroughMs(id)) === true;
@@ -100,8 +100,8 @@ export function reconcile(input: ReconcileInput): Reconciled {
   }
   const since = newEpochAtMs ?? epochStartedAtMs;
   const former = formerEpochs + Number(newEpochAtMs !== undefined);
-  // An epoch uses an id once. A run with an id that every former epoch has used belongs to the current epoch. After the
-  // clock was set back, runs of former epochs may have later starts than the current epoch.
+  // Each epoch uses an id once. A run with an id that every former epoch has used belongs to the current epoch. After the clock
+  // was set back, runs of former epochs may have later starts than the current epoch.
   const isTaken = ({ id }: Finished): boolean =>
     (known.get(id) ?? []).filter((run) => toBegin(run) < since || toBegin(run) <= toFormerThroughMs(id)).length >=
     former;
@@ -123,7 +123,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   };
 }
 
-/** Returns an id order that includes the given rows, perhaps the only rows from before the clock was set back. */
+/** Returns an id order that includes these rows: perhaps no other ids are known for the time before the clock was set back. */
 function toLaterOrder({ rows, ids, oneTimeIds, latestMs, epochStartedAtMs }: ReconcileInput): IdOrder {
   const ordered = rows.filter(
     (row) => hasOrder(row, oneTimeIds) && row.startedAtMs >= epochStartedAtMs && row.startedAtMs <= latestMs,
@@ -132,7 +132,7 @@ function toLaterOrder({ rows, ids, oneTimeIds, latestMs, epochStartedAtMs }: Rec
   return createIdOrder(new Map([...ids, ...changed.map((hour) => [hour.hour, hour] as const)]), latestMs);
 }
 
-/** Returns each finished execution that may count and is not in the ledger. Repeated rows are returned once. */
+/** Returns each finished execution that may count and is not in the ledger, once. */
 function toNew({ rows, known, countedFromMs, earlier }: ReconcileInput): Finished[] {
   const seen = new Map<number, Entry[]>();
   const isEarlier = ({ id, endedAtMs }: Finished): boolean =>
@@ -156,15 +156,15 @@ export function toBegin({ startedAtMs, endedAtMs = startedAtMs }: RunTimes): num
   return Math.min(startedAtMs, endedAtMs);
 }
 
-/** Reports whether ids show the order of starts. One-time runs get ids long before a start; some rows lack a start. */
+/** Reports whether ids show the order of starts. One-time runs get ids long before they start; some rows have no start. */
 function hasOrder({ id, type, status, lacksStart }: Execution, oneTimeIds: ReadonlySet<number> | undefined): boolean {
   const isOneTime = type === 'user-scheduled' || status === 'scheduled' || oneTimeIds?.has(id) === true;
   return !isOneTime && lacksStart !== true;
 }
 
 /**
- * Returns the runs of the previous epoch. A run that started less than a day before the current epoch still belongs to
- * the current epoch if its id is smaller than all ids of that epoch.
+ * Returns the runs of the previous epoch, which started before the current one. A run that started less than a day before the
+ * current epoch belongs to the current epoch if its id is smaller than all ids of that epoch.
  */
 function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readonly IdHour[]): Set<Finished> {
   const early = runs.filter(({ startedAtMs }) => startedAtMs < sinceMs);
@@ -174,7 +174,7 @@ function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readon
 }
 
 const dayMs = 86_400_000;
-/** How far apart the clocks of cluster members may be. */
+/** The clocks of cluster members may differ by this much. */
 const maxAheadMs = 3_600_000;
 
 function isFinished(row: Execution): row is Finished {

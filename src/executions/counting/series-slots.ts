@@ -6,10 +6,10 @@ import { type Cell, toJobKey } from './totals.ts';
 const slotKinds = ['jobs', 'durations', 'nodes'] as const;
 export type SlotKind = (typeof slotKinds)[number];
 
-/** The number of slots of each kind. A long name needs more than one slot. */
+/** The number of slots of each kind. A long name takes more than one slot. */
 export type Room = Readonly<Record<SlotKind, number>>;
 
-/** The slots of jobs and nodes. The first that need a slot get one, and keep it until `leave`. */
+/** The slots of the jobs and nodes with their own series. The first that need a slot get it, until they return it. */
 export type SeriesSlots = ReturnType<typeof createSeriesSlots>;
 
 /** All totals of one server; cells are replaced after each commit. */
@@ -21,7 +21,7 @@ export type Totals = {
 
 export type Claims = ReturnType<typeof createClaims>;
 
-/** Creates the slots. The jobs and nodes of the given cells and facts already have slots. */
+/** Creates the slots. The given cells and jobs already have slots. */
 export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<string, JobFacts> = new Map()) {
   const taken = toHolders();
   const refused = toSets();
@@ -45,11 +45,11 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
     has: (kind: SlotKind, key: string): boolean => taken[kind].has(key),
     room: (): Room => room,
     taken: (): Room => toRoom((kind) => taken[kind].weight()),
-    /** Changes the number of slots. If the new number is too small, the owners keep their slots until `leave`. */
+    /** Sets the number of slots. If there are more owners than slots, owners keep their slots until `leave`. */
     setRoom: (next: Room): void => {
       room = next;
     },
-    /** Returns a view of the slots for one change or one scrape. Its claims take effect only in `settle`. */
+    /** Returns the slots as seen by one change or one scrape. New claims take effect only in `settle`. */
     claim: (): Claims => createClaims(taken, room),
     /** Takes the slots that a committed change claimed, and counts refused claims. */
     settle: (claims: Claims): void => {
@@ -74,7 +74,7 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
         for (const slots of [taken[kind], refused[kind]])
           for (const key of slots.keys()) if (key.startsWith(begin)) slots.delete(key);
     },
-    /** Returns the number of jobs and nodes without a slot, up to a maximum. */
+    /** Counts the jobs and nodes without a slot, up to a maximum. */
     refused: (): Room => toRoom((kind) => refused[kind].size),
   };
 }
@@ -89,7 +89,7 @@ export function toNodeKey(project: string, node: string): string {
 }
 
 const unlimited = Number.POSITIVE_INFINITY;
-/** Limits memory, because users choose the names of jobs, and a name may be long. */
+/** Limits memory: users choose the names, and names may be long. */
 const maxRefused = 1000;
 
 type Sets = Readonly<Record<SlotKind, Set<string>>>;
@@ -98,7 +98,7 @@ function toSets(): Sets {
   return { jobs: new Set(), durations: new Set(), nodes: new Set() };
 }
 
-/** The owners of the slots of one kind, and the number of slots that they use together. */
+/** The owners of slots, and the number of slots that they use together. */
 type Holders = Pick<Set<string>, 'has' | 'delete' | 'keys'> & {
   readonly add: (key: string) => void;
   readonly weight: () => number;
@@ -127,13 +127,13 @@ function toHolders(): Readonly<Record<SlotKind, Holders>> {
   return { jobs: createHolders(), durations: createHolders(), nodes: createHolders() };
 }
 
-/** Returns the number of slots for a name. A long name needs several, because each series repeats the name. */
+/** Returns the number of slots that an owner needs. A long name needs more slots, because each series repeats the name. */
 export function toWeight(key: string): number {
   return Math.max(1, Math.ceil((key.length * parts) / usualLength) / parts);
 }
 
 const usualLength = 96;
-/** Weights are multiples of 1/16, because sums of such fractions are exact in floating point. */
+/** Weights are multiples of 1/16, because their sums are exact in floating point. */
 const parts = 16;
 
 function toRoom(count: (kind: SlotKind) => number): Room {

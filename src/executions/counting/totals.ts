@@ -4,7 +4,7 @@ import type { StoredHistogram } from '../../domain/durations/stored-histogram.ts
 const cellKinds = ['runs', 'project-runs', 'durations', 'failures', 'nodes', 'node-failures'] as const;
 export type CellKind = (typeof cellKinds)[number];
 
-/** Reports whether the first labels of cells of a kind are those of a job. */
+/** Reports whether cells of this kind have the labels of a job first. */
 export function isOfJob(kind: CellKind): boolean {
   return kind === 'runs' || kind === 'durations' || kind === 'failures' || kind === 'nodes';
 }
@@ -14,7 +14,7 @@ export type Cell = StoredHistogram & {
   readonly kind: CellKind;
   readonly labels: readonly string[];
   readonly startSeconds?: number;
-  /** True once the value has been published. Until then 0 is published, so that Prometheus sees the first increase. */
+  /** True once the value has been published. Before that time, 0 is published, so that Prometheus sees the first increase. */
   readonly isReleased: boolean;
 };
 

@@ -15,7 +15,7 @@ export type HistorySeries = {
   readonly family: Family;
   /** The lines of the series without values; a histogram has lines for buckets, sum and count. */
   readonly lines: readonly string[];
-  /** Times and increases in turn, sorted by time. An increase of a histogram is a duration in seconds. */
+  /** Alternating times and increases, sorted by time. In a histogram, the increase is a duration in seconds. */
   readonly changes: readonly number[];
 };
 
@@ -46,7 +46,7 @@ export function toHistorySeries(
     const { family } = first;
     const render = createRowRenderer(family, baseLabels);
     const lines = one.rows.map((row) => render(row).slice(0, -'0\n'.length));
-    // Sorted pairs replace the unsorted pairs at once, to save memory.
+    // Replaces the unsorted pairs at once, to save memory.
     one.changes = sortPairs(one.changes);
     return [{ family, lines, changes: one.changes }];
   });
@@ -55,7 +55,7 @@ export function toHistorySeries(
   );
 }
 
-/** Returns the series of a cell. Several cells may share a series. Undefined if the family of the cell is off. */
+/** Returns the series of a cell of the totals; undefined if its family is off. Several cells may share a series. */
 function findSeries(growing: Map<string, Growing>, cell: Cell, { families, buckets }: SeriesRules) {
   const zero = { ...cell, count: 0, sumSeconds: 0, buckets: [] };
   const rows = toCellRows(zero, { ...withoutBuckets, bounds: buckets });
@@ -68,7 +68,7 @@ function findSeries(growing: Map<string, Growing>, cell: Cell, { families, bucke
   return found;
 }
 
-/** Assigns slots to the jobs and nodes with the latest executions, whatever the order of pages. */
+/** Assigns slots to the jobs and nodes with the latest executions; the order of pages does not matter. */
 function fillSlots(pages: readonly LedgerDocument[], rules: SeriesRules): SeriesSlots {
   const projects = new Set<string>();
   const lastMs: Readonly<Record<SlotKind, Map<string, number>>> = {

@@ -39,9 +39,9 @@ export function toPage(project: string, runs: readonly Finished[]): LedgerDocume
   return { kind: pageKind, key: JSON.stringify([project, first?.id, first?.startedAtMs]), body: JSON.stringify(page) };
 }
 
-/** Returns the executions of a page. Only the fields that counting needs are set. */
+/** Returns the executions of a page with the fields that counting needs. */
 export function* readPage({ body = '' }: LedgerDocument): Generator<readonly [project: string, run: Finished]> {
-  // The cast is safe: only this file writes documents of this kind.
+  // This cast is safe: only this file writes these documents.
   const { project, jobs, runs } = JSON.parse(body) as Page;
   for (const [endedAtMs, durationMs, job, ending, type, succeededNodes, ...failedNodes] of runs) {
     const [group = '', name = ''] = jobs[job] ?? [];

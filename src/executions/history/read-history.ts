@@ -55,7 +55,7 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
     }),
   });
 
-  /** Runs `work`. Skips a project that cannot be read, as a round does. */
+  /** Runs the work; like a round, skips a project that cannot be read. */
   async function orSkip(project: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -105,7 +105,7 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
 }
 
 const width = 3;
-/** Limits memory: the executions of all pages read at once are in memory. */
+/** Limits memory: the executions of these pages are in memory at the same time. */
 const maxPagesAtOnce = 20;
 
 const silent: ExecutionsObserver = {

@@ -4,8 +4,8 @@ import type { HistorySeries } from './history-series.ts';
 type Span = { readonly sinceMs: number; readonly untilMs: number };
 
 /**
- * Returns the times of samples: the first time, the last time, and every five minutes from one hour before to one hour
- * after each change. Prometheus needs close samples to compute increases; samples at changes alone would give wrong
+ * Returns the times of samples: the first and last time, and every five minutes from one hour before to one hour after each
+ * change. Prometheus needs samples that are close together to compute increases; samples at changes alone would give wrong
  * increases. The last sample is before the end of the span, because the next file begins with a sample at that time.
  */
 function* sampleTimes(changes: readonly number[], { sinceMs, untilMs }: Span): Generator<number> {
@@ -43,7 +43,7 @@ export function sizeOf(
   return { lines, bytes };
 }
 
-/** The usual length of the text after the labels: a space, a short value, a space, and a time in seconds. */
+/** The length of a space, a short value, a space, and a time in seconds. */
 const usualEndLength = 16;
 
 /** Writes OpenMetrics in pieces, ordered by family, series and time. */
@@ -59,7 +59,7 @@ export function* renderHistory(
     const values = one.family.type === 'histogram' ? createHistogramValues(bounds) : createCounterValue();
     let at = 0;
     for (const timeMs of sampleTimes(one.changes, span)) {
-      // The first sample of every series is 0, so that Prometheus also counts the first executions.
+      // Every series begins at 0, so that Prometheus also counts the first executions.
       for (; timeMs > span.sinceMs && (one.changes[at] ?? Number.POSITIVE_INFINITY) <= timeMs; at += 2)
         values.add(one.changes[at + 1] ?? 0);
       const end = ` ${timeMs / 1000}\n`;
@@ -84,7 +84,7 @@ function createCounterValue() {
   };
 }
 
-/** Computes the buckets, the sum and the count of a histogram. */
+/** Computes the values of the lines of a histogram: its buckets, its sum and its count. */
 function createHistogramValues(bounds: readonly number[]) {
   const below = [...bounds, Number.POSITIVE_INFINITY].map(() => 0);
   let sum = 0;

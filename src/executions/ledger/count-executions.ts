@@ -43,7 +43,7 @@ export type CountRequest = {
   readonly seenAtMs: number;
   /** The clocks of the members that sent the rows. The clock of a member may be set back during the round. */
   readonly serverTimes?: readonly number[];
-  /** Returns the state of the project once the rows are in the ledger. */
+  /** Returns the state of the project after these rows are stored in the ledger. */
   readonly advance?: (state: ProjectState) => ProjectState;
   /** Executions that ended before this time are late: earlier reads should have returned them. */
   readonly lateBeforeMs?: number;
@@ -55,10 +55,10 @@ export function createCountExecutions(
 ): (acceptance: CountRequest) => Promise<readonly Finished[]> {
   const { server, cache, ledger, rules, isWantedJob, observe, keepMs, clock, commitHook } = options;
 
-  /** Plans which old entries to remove. Executions that ended before `prunedThroughMs` are never counted again. */
+  /** Removes old entries. Executions that ended before `prunedThroughMs` are never counted again. */
   async function prune(state: ProjectState): Promise<ProjectState> {
     const fromMs = state.prunedThroughMs ?? state.countedFromMs;
-    // The earlier time is used: a clock far ahead would remove entries too early.
+    // The earlier time is used: by a clock far ahead, entries would be removed too early.
     const nowMs = Math.min(state.scannedThroughMs, clock.now());
     const prunedThroughMs = await planPrune(ledger, server, { project: state.project, fromMs }, nowMs - keepMs);
     if (prunedThroughMs === fromMs) return state;
@@ -164,7 +164,7 @@ function report({ found, measured }: Count, lateBeforeMs: number, observe: Execu
   observe.late(counted.filter(({ endedAtMs }) => endedAtMs < lateBeforeMs).length);
   observe.imported(imported);
   for (const [reason, runs] of Object.entries(measured.unmeasured)) {
-    // The cast is safe: the keys are reasons.
+    // This cast is safe: the keys are reasons.
     observe.unmeasured(reason as UnmeasuredReason, runs);
   }
   observe.dropped('merged', measured.merged);
@@ -175,10 +175,10 @@ function report({ found, measured }: Count, lateBeforeMs: number, observe: Execu
 
 type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number };
 
-/** Splits runs by epoch, because one response may have rows of two databases. */
+/** Splits runs by epoch, because rows of two databases may come together. */
 function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): RunsOfEpoch[] {
   const byEpoch = [
-    // If both epochs have facts about a job, the later entry of the list wins: the current epoch.
+    // If both epochs have facts about a job, the facts of the current epoch are stored.
     { runs: [...ofEpochBefore], epoch: Math.max(1, epoch - 1) },
     { runs: counted.filter((run) => !ofEpochBefore.has(run)), epoch },
   ];
@@ -206,13 +206,13 @@ function toFactsChange(
     return {};
   const recent = cache.recent();
   const formerThroughMs = Math.max(beforeMs, ...recent.map(toBegin));
-  // `idHours` has no future-dated runs, so ids of recent runs are added.
+  // The hours do not include future-dated runs.
   const ids = [toGreatestId(cache.idHours) ?? 0, ...recent.map(({ id }) => id)];
   const former = epoch === facts.epoch ? {} : { formerThroughMs, formerThroughId: Math.max(...ids) };
   return { facts: { ...facts, ...former, uncountedThroughMs, epoch, epochStartedAtMs, oneTimeIds } };
 }
 
-/** Stores the ids of waiting one-time runs, because some servers do not mark finished one-time runs. */
+/** Stores the ids of waiting one-time runs, because some servers do not mark finished ones. */
 export async function noteOneTimeRuns(cache: LedgerCache, running: readonly Execution[]): Promise<void> {
   const waiting = running.filter(({ status, endedAtMs }) => status === 'scheduled' && endedAtMs === undefined);
   const known = new Set(cache.facts().oneTimeIds);

@@ -10,7 +10,7 @@ import type { LedgerChange } from './ledger-documents.ts';
 
 const kind = 'failure';
 
-/** A counted failure. Its class is still to be counted. */
+/** A failed execution that is counted, but not by class yet. */
 type Failure = {
   readonly project: string;
   readonly group: string;
@@ -40,7 +40,7 @@ export function createFailures() {
     isLoaded = true;
     waiting.clear();
     for (const { kind: found, key, body = '' } of documents) {
-      // The cast is safe: only this file writes documents of this kind.
+      // This cast is safe: only this file writes these documents.
       if (found === kind) waiting.set(key, JSON.parse(body) as Failure);
     }
   }
@@ -48,15 +48,15 @@ export function createFailures() {
   return {
     /** Call with the documents of the ledger, before anything is counted. */
     load,
-    /** Like `load`, but only if nothing is loaded: tracing may load the ledger before executions do. */
+    /** Loads documents like `load`, but for tracing, which may load the ledger before executions do. */
     loadFirst: (documents: readonly LedgerDocument[]): void => {
       if (!isLoaded) load(documents);
     },
-    /** Sets the projects whose executions are read again after a restore. */
+    /** Sets which projects are read again after a restore. */
     follow: (isOfGap: (project: string) => boolean): void => {
       isInGap = isOfGap;
     },
-    /** Returns a document for the transaction that counts the failure. A failure without a class waits for `settle`. */
+    /** Stores a failure in the transaction that counts it. A failure without a class waits for `settle`. */
     expect: (project: string, run: Finished, failureClass?: FailureClass): Noted => {
       const isOfGap = isInGap(project) || undefined;
       const failure: Failure = { project, ...toJobName(run), id: run.id, failureClass, isOfGap };
@@ -71,20 +71,20 @@ export function createFailures() {
         documents: [toDocument(key, { ...failure, failureClass, lines })],
         done: () => {
           const latest = waiting.get(key);
-          // If the ledger was opened after the commit, the failure already has its class.
+          // A ledger that was opened after the commit already has the class.
           if (latest !== undefined) waiting.set(key, { ...latest, failureClass, lines });
         },
       };
     },
-    /** Call after a restore: waiting failures may have been published by class after the copy was made. */
+    /** Call after a restore. Waiting failures may have been published by class after the copy was made. */
     markRestored: (): readonly LedgerDocument[] => {
       for (const [key, failure] of waiting) waiting.set(key, { ...failure, isOfGap: true });
       return [...waiting].map(([key, failure]) => toDocument(key, failure));
     },
-    /** Returns the projects whose totals by class may be lower than they were published before the restore. */
+    /** Returns the projects whose totals by class may be lower than the published values from before the restore. */
     behind: (): ReadonlySet<string> =>
       new Set([...waiting.values()].flatMap(({ project, isOfGap }) => (isOfGap === true ? [project] : []))),
-    /** Counts failures with a known class, and removes them from the waiting failures in the same transaction. */
+    /** Counts the failures whose class is known, and removes them in the same transaction. */
     count: async (cache: Counting, startMs: number): Promise<void> => {
       const classified = [...waiting].flatMap(([key, { failureClass, ...failure }]) =>
         failureClass === undefined ? [] : [{ key, ...failure, failureClass }],

@@ -71,16 +71,16 @@ export async function openLedgerCache(
     states,
     idHours,
     facts: () => contents.facts,
-    /** True after a restore with lost commits, until the ledger is opened. */
+    /** True from a restore with lost commits until the ledger is opened. */
     isRestored: documents.some(({ kind, key }) => kind === restored.kind && key === restored.key),
-    /** Finds the facts of a job by name, or by id if given: a job keeps its id when its name changes. */
+    /** Returns the facts of a job by name. With an id, returns the facts of the job with this id, which may have another name. */
     factsOf: (project: string, group: string, name: string, jobId?: string): JobFacts | undefined => {
       const named = jobs.get(toJobKey(project, group, name));
       if (jobId === undefined) return named;
       return byId.of(jobId) ?? (named?.jobId === undefined ? named : undefined);
     },
     recent: () => recent,
-    /** Commits one change at a time, made from the result of the previous change. A failed change has no effect. */
+    /** Makes and commits one change at a time, each from the result of the previous change. A failed change has no effect. */
     update: (make: () => Promise<LedgerChange | undefined>) =>
       oneAtATime(async () => {
         const change = await make();
@@ -89,7 +89,7 @@ export async function openLedgerCache(
   };
 }
 
-/** Maps ids of jobs to facts. Names are not enough, because two jobs may swap their names. */
+/** Maps the id of each job to the facts of its last run. Names are not enough, because two jobs may swap their names. */
 function createJobsById(jobs: Map<string, JobFacts>) {
   const byId = new Map<string, JobFacts>();
   const note = (job: JobFacts): void => {

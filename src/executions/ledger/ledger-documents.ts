@@ -10,25 +10,28 @@ import { type Cell, isOfJob, toCellKey, toJobKey } from '../counting/totals.ts';
 import type { ProjectState } from './project-state.ts';
 import { addRecent, type RecentRun, type RecentSheets } from './recent-runs.ts';
 
-/** By how much a clock is behind: more than a day, so its runs look like imports. `seenAtMs` is written once a day. */
+/** How far a clock is behind: more than a day, so that its runs look like imports. `seenAtMs` is written once a day. */
 export type SlowClock = { readonly byMs: number; readonly seenAtMs: number };
 
 export type LedgerFacts = {
   readonly epoch: number;
   readonly epochStartedAtMs: number;
-  /** The latest start of a run of former epochs. It is after `epochStartedAtMs` if the clock was set back. */
+  /**
+   * The latest start of a run of earlier epochs; later than `epochStartedAtMs` after the clock was set back. Absent in
+   * the first epoch.
+   */
   readonly formerThroughMs?: number | undefined;
   /** The latest start of a run that did not count, for example of an excluded job. */
   readonly uncountedThroughMs?: number | undefined;
-  /** The greatest id of the previous epoch. A greater id belongs to the current epoch, whatever its run's start. */
+  /** The greatest id of the previous epoch. Greater ids belong to the current epoch, whenever their runs started. */
   readonly formerThroughId?: number | undefined;
   /** The ids of one-time runs that are waiting or running. */
   readonly oneTimeIds?: readonly number[] | undefined;
   /** The server time of the last project list. A project that is new in the next list was created after this time. */
   readonly listedAtMs?: number | undefined;
-  /** Executions that ended before this time are not counted. Absent in states of earlier releases. */
+  /** The start of counting: executions that ended earlier are not counted; absent in states of earlier releases. */
   readonly countedSinceMs?: number | undefined;
-  /** The end of the restore gap: nothing is published until all executions up to this time have been read. */
+  /** The end of the restore gap: nothing is published before all executions up to this time have been read. */
   readonly gapUntilMs?: number | undefined;
   /** The span that the server clock skipped when it was last set ahead. Late executions may have dates before the span. */
   readonly leap?: Window | undefined;
@@ -50,9 +53,9 @@ export type LedgerChange = {
   /** The series slots for the cells and jobs of the change. */
   readonly claims?: Claims;
   readonly idHours?: readonly IdHour[];
-  /** The later of the server time and the exporter's time. A change of the hours removes all later hours. */
+  /** The later of the server time and the exporter's time. A change of the hours removes all hours after this time. */
   readonly latestMs?: number;
-  /** True if the stored hours belong to the previous epoch. */
+  /** True if the stored hours belong to a previous epoch. */
   readonly hasNewEpoch?: boolean;
   readonly recent?: readonly RecentRun[];
   /** Documents of other rooms about the same executions. */
@@ -63,7 +66,7 @@ export type LedgerChange = {
   readonly forgetJobs?: readonly string[];
 };
 
-/** The mark of a server whose last commits were lost. */
+/** The mark of a server that has lost its last commits. */
 export const restored: RestoredMark = { kind: 'restored', key: 'executions' };
 
 type Contents = {
@@ -77,7 +80,7 @@ type Contents = {
 
 export function readContents(documents: readonly LedgerDocument[]) {
   const [stored = { epoch: 1, epochStartedAtMs: 0 }] = read<LedgerFacts>(documents, 'server').map(toWholeTimes);
-  // Earlier releases stored only the start of the epoch, which becomes earlier when the clock is set back.
+  // Earlier releases stored only the start of the epoch, which moves when the clock is set back.
   const facts = stored.epoch > 1 ? { formerThroughMs: stored.epochStartedAtMs - 1, ...stored } : stored;
   const jobs = read<JobFacts>(documents, 'job')
     .filter(({ lastEndMs }) => isPlausibleTime(lastEndMs))
@@ -152,7 +155,7 @@ function findCells({ cells }: Contents, jobKeys: readonly string[]): string[] {
 type Kind = 'server' | 'project' | 'cell' | 'job' | 'id-hour' | 'recent';
 
 function read<Body>(documents: readonly LedgerDocument[], kind: Kind): Body[] {
-  // The cast is safe: only this file writes documents of this kind.
+  // This cast is safe: only this file writes these documents.
   return documents.flatMap((document) => (document.kind === kind ? [JSON.parse(document.body ?? '') as Body] : []));
 }
 
@@ -162,7 +165,7 @@ function toWholeTimes<Body extends object>(body: Body): Body {
     name,
     name.endsWith('Ms') && typeof value === 'number' ? Math.floor(value) : value,
   ]);
-  // The cast is safe: no field changes its type.
+  // This cast is safe: no field changes its type.
   return Object.fromEntries(whole) as Body;
 }
 
@@ -183,9 +186,9 @@ function toSheets(documents: readonly LedgerDocument[]): RecentSheets {
   const sheets = new Map<string, readonly RecentRun[]>();
   for (const { kind, key, body } of documents) {
     if (kind !== 'recent') continue;
-    // The cast is safe: only this file writes documents of this kind.
+    // This cast is safe: only this file writes these documents.
     const runs = JSON.parse(body ?? '[]') as RecentRun | readonly RecentRun[];
-    // Earlier releases stored times that are no valid dates.
+    // Earlier releases stored times outside the range of dates.
     const sound = [runs].flat().filter((run) => isPlausibleTime(run.startedAtMs) && isPlausibleTime(run.endedAtMs));
     sheets.set(key, sound);
   }

@@ -1,6 +1,6 @@
 import type { Window } from '../../api/paging.ts';
 
-/** The reasons why a project is on hold: it is not read, and its progress does not change. */
+/** The reasons why a project is not read. The progress of a project on hold does not change. */
 const holds = ['disabled', 'hidden', 'missing', 'excluded'] as const;
 export type Hold = (typeof holds)[number];
 
@@ -8,40 +8,42 @@ export type ProjectState = {
   readonly project: string;
   /** Executions that ended before this time are not counted. */
   readonly countedFromMs: number;
-  /** Runs that ended after `countedFromMs`, but do not count. */
+  /** Runs that ended after `countedFromMs` and still do not count; absent if there are none. */
   readonly earlier?: EarlierRuns | undefined;
-  /** Entries that ended before this time are removed. Such executions must never be counted again. */
+  /** Entries that ended before this time were removed, so they must never be counted again. */
   readonly prunedThroughMs?: number | undefined;
   /** All executions that ended before this time have been read. */
   readonly scannedThroughMs: number;
-  /** If there is a backlog: all executions up to this time have been read, except the backlog. */
+  /** All executions up to this time are read, except the backlog. Absent without a backlog. */
   readonly aheadThroughMs?: number | undefined;
   /** The windows before `aheadThroughMs` that have not been read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
-  /** After the backlog, executions from this time on are read again. If absent, only the overlap is read again. */
+  /** After the backlog, all executions from this time on are read again. Absent if only the overlap is read again. */
   readonly againFromMs?: number | undefined;
-  /** Windows that were skipped because they are too old, and whose executions are still to be counted as skipped. */
+  /**
+   * Windows that were skipped because they are too old. The executions in these windows have not been counted as skipped yet.
+   */
   readonly skips?: readonly Skip[] | undefined;
   /** Executions before this time have been read a second time, a day after the first read. */
   readonly rereadThroughMs: number;
   readonly comparedWeekAtMs?: number | undefined;
   readonly hold?: Hold | undefined;
   readonly heldSinceMs?: number | undefined;
-  /** The end of the restore gap, if the project has been read up to the end. */
+  /** The end of the restore gap, if the project has been read up to it. */
   readonly gapReadMs?: number | undefined;
 };
 
-/** A skipped window, and why it was skipped: a hold or an outage. */
+/** A skipped window, and the reason: a hold or an outage. */
 export type Skip = Window & {
   readonly reason: string;
-  /** The number of runs of the window counted so far. */
+  /** The number of runs of the window counted so far. `isUnknown` is true if the server did not report all of them. */
   readonly runs?: number;
   readonly isUnknown?: boolean;
 };
 
 /**
- * Runs that do not count after a restore: they ended before `untilMs`, with ids up to `throughId`. A run with a greater
- * id counts even with an earlier date, because the clock may have been set back.
+ * Runs that do not count after a restore: runs with ids up to `throughId` that ended before `untilMs`. A run with a
+ * greater id counts even with an earlier date, because the clock may have been set back.
  */
 type EarlierRuns = { readonly untilMs: number; readonly throughId: number };
 
@@ -52,11 +54,11 @@ export type ProjectActivity = {
   readonly readAtMs: number;
   /** The time of the next comparison of the totals of the last day. */
   readonly nextDayMs: number;
-  /** Since this time, the server has shown no row of the project. Later rows do not count as read. */
+  /** The time since which the server has shown no row of the project; rows since then do not count as read. */
   readonly unshownSinceMs: number | undefined;
   /** The times of the last two counted runs of the project, latest first. */
   readonly lastRunsMs?: readonly number[];
-  /** True if the last day of the project has too many executions for one read. */
+  /** True if the last day of the project has too many executions to be read at once. */
   readonly isDayLong: boolean;
 };
 
@@ -68,28 +70,28 @@ export function toNewProject(project: string, countedFromMs: number): ProjectSta
 export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: number): ProjectState {
   const { hold, heldSinceMs: _since, ...rest } = state;
   const limitMs = nowMs - catchUpLimitMs;
-  // If the project was read after the limit, its backlog is kept: the limit was respected when the backlog was created.
-  // After a clock was set back, read times may be before the beginning of counting.
+  // A backlog is kept, because its creation respected the limit. After a clock was set back, read times may be before the
+  // beginning of counting.
   if (Math.max(readThroughMs(state), state.countedFromMs) >= limitMs) return rest;
   const beginMs = rest.scannedThroughMs;
   const skips = [...(rest.skips ?? []), { beginMs, endMs: limitMs - 1, reason: hold ?? 'outage' }];
-  // Entries of the skipped window are removed later, in small steps.
+  // Entries of the skipped time are removed later in small steps.
   const prunedThroughMs = rest.prunedThroughMs ?? rest.countedFromMs;
   return { ...toNewProject(state.project, limitMs), prunedThroughMs, skips };
 }
 
 /**
- * Changes a state after the server clock was set back to `toMs`: all executions after `toMs` are read and counted
- * again. A new project is read from a minute earlier, because the step may have been noticed late; a new project has no
- * earlier runs that would be counted by mistake.
+ * Changes a state after the server clock was set back to `toMs`: all executions after `toMs` are read and counted again. For a
+ * new project, counting begins a minute earlier, because the step may have been noticed late, and a new project has no earlier
+ * runs that could be counted by mistake.
  */
 export function rewind(state: ProjectState, toMs: number, isNew = false): ProjectState {
   return rewindAbsent(state, { toMs: isNew ? toMs - maxUnnoticedMs : toMs, isCertain: true });
 }
 
 /**
- * Changes a state after the clock was set back by an unknown amount while the exporter was stopped. Counting begins
- * earlier by the least possible amount. About an hour is read again, because the clock may have been set back further.
+ * Changes a state after the clock was set back by an unknown amount while the exporter was not running. Counting begins earlier
+ * by the known minimum. About an hour is read again, because the clock may have been set back further.
  */
 export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
@@ -100,9 +102,9 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
 }
 
 /**
- * Changes a state after the clock was set back by a known amount while the exporter was stopped. Counting begins
- * earlier only if `isCertain`: a read time in the future proves the step, and a new project has no earlier runs that
- * would be counted by mistake. Otherwise the exporter's clock may have been set instead.
+ * Changes a state after the clock was set back by a known amount while the exporter was not running. Read times in the future
+ * prove that the clock was set back. A mistake about the clock has no effect without earlier runs. Without proof, counting does
+ * not begin earlier: perhaps the exporter's clock was set.
  */
 export function rewindAbsent(
   state: ProjectState,
@@ -144,15 +146,15 @@ export function toNextWindow({ backlog = [] }: ProjectState): Window | undefined
   return oldest && { beginMs: oldest.beginMs, endMs: Math.min(oldest.endMs, oldest.beginMs + dayMs - 1) };
 }
 
-/** Records a read of a window that ends now. `rest` is unread. Progress beyond now is removed. */
+/** Records that a window up to now has been read, except for `rest`. Progress beyond now is removed. */
 export function withNewestRead(state: ProjectState, window: Window, rest: readonly Window[]): ProjectState {
   const { againFromMs: _again, ...kept } = state;
   return withRead(kept, window, rest, window.endMs);
 }
 
 /**
- * Like `withNewestRead`, for a project with a backlog: `rest` is read after the backlog. Before the backlog, a long
- * overlap would keep the backlog from ever being read.
+ * Records that a window up to now has been read, except for `rest`, for a project with a backlog. `rest` is read after
+ * the backlog. With `rest` first, a project with a long overlap would never finish its backlog.
  */
 export function withNewestReadBehind(
   state: ProjectState,
@@ -164,7 +166,7 @@ export function withNewestReadBehind(
   const fresh = rest.flatMap((each) => from(each, newFromMs));
   const read = withNewestRead(state, window, [...open, ...fresh]);
   const isOverlapRead = rest.every(({ endMs }) => endMs < sinceMs);
-  // Windows that an earlier round left unread stay unread.
+  // The rest of an earlier round stays unread.
   const leftFromMs = isOverlapRead ? againFromMs : Math.min(againFromMs ?? sinceMs, sinceMs);
   return leftFromMs === undefined ? read : { ...read, againFromMs: leftFromMs };
 }
@@ -178,7 +180,7 @@ function common(one: Window, other: Window): Window[] {
   return from({ beginMs: one.beginMs, endMs: Math.min(one.endMs, other.endMs) }, other.beginMs);
 }
 
-/** Records a read of a window of the backlog. `rest` is unread. */
+/** Records that a window of the backlog has been read, except for `rest`. */
 export function withPastRead(state: ProjectState, window: Window, rest: readonly Window[]): ProjectState {
   return withRead(state, window, rest, readThroughMs(state));
 }
@@ -209,7 +211,7 @@ function until({ beginMs, endMs }: Window, throughMs: number): Window[] {
   return beginMs > throughMs ? [] : [{ beginMs, endMs: Math.min(endMs, throughMs) }];
 }
 
-/** Sorts windows, and joins those that overlap. If there are too many windows, joins the closest. */
+/** Sorts windows and joins overlapping windows. If there are too many windows, joins the closest. */
 function unite(windows: readonly Window[]): Window[] {
   const united: Window[] = [];
   for (const each of windows.toSorted((one, other) => one.beginMs - other.beginMs)) {

@@ -11,7 +11,7 @@ export type RecentRun = {
   readonly ending: Ending;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** The names of some failed nodes. Runs of earlier releases have no names. */
+  /** The names of some failed nodes; absent without failed nodes, and for runs of earlier releases. */
   readonly failedNodes?: readonly string[];
   /** The number of failed nodes. Set if `failedNodes` does not list all nodes. */
   readonly failedNodeCount?: number;
@@ -39,12 +39,12 @@ export function toRecent(project: string, run: Finished): RecentRun {
 /** The maximum number of failed nodes to store. A run that fails on more nodes does not point to a single node. */
 const maxNodes = 5;
 
-/** Recent runs, by document. There are several documents, so that a new run does not rewrite all runs. */
+/** Recent runs by document. Recent runs are stored in several documents, so that a new run does not rewrite all others. */
 export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
 
 type RecentChange = {
   readonly sheets: RecentSheets;
-  /** The keys of the documents to write. An empty document is removed. */
+  /** The keys of the documents to write. Empty documents are removed. */
   readonly written: readonly string[];
   readonly forgotten: readonly string[];
 };
@@ -67,7 +67,7 @@ function rank(sheets: RecentSheets, latestMs: number): readonly Ranked[] {
   return ranked.sort(byEnd).slice(0, maxRecent);
 }
 
-/** Adds the newest of the given runs to the last document, or to new documents if the last document is full. */
+/** Adds the newest of these runs to the last document. If this document is full, adds new documents. */
 export function addRecent(sheets: RecentSheets, more: readonly RecentRun[], latestMs: number): RecentChange {
   const oldest = more.length === 0 ? undefined : rank(sheets, latestMs)[maxRecent - 1];
   const added = more

@@ -5,8 +5,8 @@ import { type LedgerFacts, restored } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 
 /**
- * After a restore, reads all executions since the copy before counters are published, so that no counter falls. If a
- * project cannot be read, its totals stay hidden, because they may be lower than before.
+ * After a restore, executions after the copy are read before counters are published, so that no counter falls. Totals
+ * of a project that cannot be read stay hidden, because they may be lower than before.
  */
 export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, 'follow' | 'markRestored'>) {
   function untilMs(): number | undefined {
@@ -23,13 +23,13 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
   });
 
   return {
-    /** Call at the start, before any request: the restore gap must be stored before the process can end. */
+    /** Call at the start, before any request. The restore gap must be stored before the process can end. */
     open: async (isRestored: boolean): Promise<void> => {
       if (!isRestored && !cache.isRestored) return;
       await cache.update(async () => ({
         facts: { ...cache.facts(), gapUntilMs: unknown },
         states: [...cache.states.values()].map((state) => rewind(state, toGreatestId(cache.idHours))),
-        // After the copy was made, cells that are 0 in the copy may have been published with other values.
+        // Cells that are 0 in the copy may have been published with other values since the copy was made.
         cells: [...cache.totals.cells.values()].flatMap((cell) =>
           cell.isReleased ? [] : [{ ...cell, isReleased: true }],
         ),
@@ -55,9 +55,9 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
         }),
       }));
     },
-    /** Returns the server time up to which all executions must be read before totals are published. */
+    /** Returns the server time up to which all executions must be read before totals are published; undefined after that. */
     untilMs,
-    /** Returns the projects that are read up to `untilMs`. Totals of other projects are not published. */
+    /** Returns the projects that have been read up to `untilMs`. Totals of other projects are not published. */
     readStates: (): ReadonlyMap<string, ProjectState> => {
       if (untilMs() === undefined) return cache.states;
       return new Map([...cache.states].filter(([, state]) => isRead(state)));
@@ -65,7 +65,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
   };
 }
 
-/** Reports whether executions since the copy are unread. The gap stays read even if a clock is set back. */
+/** Reports whether executions since the copy are unread. Once the gap is read, a clock that is set back has no effect. */
 export function isInRestoreGap(
   { scannedThroughMs, gapReadMs }: Pick<ProjectState, 'scannedThroughMs' | 'gapReadMs'>,
   { gapUntilMs }: LedgerFacts,
@@ -76,7 +76,7 @@ export function isInRestoreGap(
 /** The end of the gap before the first round, when the server time is unknown. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
-/** A restore repeats recounts of the last 23 hours before the copy: a window of less than a day needs one read. */
+/** A restore repeats the recounts of the last 23 hours before the copy. Less than a day is one read. */
 const rewindMs = 23 * 3_600_000;
 
 function rewind(state: ProjectState, knownId: number | undefined): ProjectState {
@@ -84,7 +84,7 @@ function rewind(state: ProjectState, knownId: number | undefined): ProjectState 
   const { countedFromMs, scannedThroughMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = kept;
   const wantedMs = Math.max(scannedThroughMs - rewindMs, prunedThroughMs);
   const earlier = kept.earlier ?? (knownId === undefined ? undefined : { untilMs: countedFromMs, throughId: knownId });
-  // The clock may have been set back, so a run with a new id counts even if it is dated before the start of counting.
+  // A run with a new id counts even with a date before the start of counting: the clock may have been set back.
   const beginMs = earlier === undefined ? Math.max(wantedMs, countedFromMs) : wantedMs;
   return {
     ...kept,

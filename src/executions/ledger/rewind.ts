@@ -9,13 +9,13 @@ import { isInRestoreGap } from './restore-gap.ts';
 type BothTimes = ServerTime & { readonly ownMs: number };
 
 /**
- * Returns a function that rewinds the ledger after the server clock was set back, and returns the time that the clock
+ * Returns a function that rewinds the ledger after the server clock was set back. The function returns the time that the clock
  * had reached, or undefined.
  */
 export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
-  /** The time to rewind to, until it is stored: a step is reported once, and storing fails if the disk is full. */
+  /** The target of a rewind that is not stored yet: a step is reported only once, and storing fails if the disk is full. */
   let owedToMs: number | undefined;
-  /** By how much the clock was set back while the exporter was stopped, until the rewind is stored. */
+  /** By how much the clock was set back while the exporter was not running, until this is stored. */
   let backMs: number | undefined;
   return async (time) => {
     let reachedMs = time.rewindToMs === undefined ? undefined : time.reachedMs;
@@ -40,8 +40,8 @@ function toEarliest(one: number | undefined, other: number | undefined): number 
 }
 
 /**
- * Returns by how much the server clock was set back while the exporter was stopped: the stored difference to the
- * exporter's clock minus the present difference.
+ * Returns by how much the server clock was set back while the exporter was not running; 0 if it was not. Compares the clock's
+ * present and stored difference to the exporter's clock.
  */
 function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): number {
   const backMs = skewMs === undefined ? 0 : skewMs - Math.floor(nowMs - ownMs);
@@ -49,8 +49,8 @@ function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): num
 }
 
 /**
- * Plans the rewind after the server clock was set back, while the exporter was running or stopped. Times in the future
- * no longer count as read, listed or skipped. Returns undefined if no time is in the future.
+ * Plans the change after the server clock was set back, now or while the exporter was not running. Times in the future no
+ * longer count as read, listed or skipped. Returns undefined if the ledger has no time in the future.
  */
 function planRewind(
   states: ReadonlyMap<string, ProjectState>,
@@ -86,31 +86,31 @@ function planRewind(
   };
 }
 
-/** Reports whether the restore gap has been read. A rewind does not change the answer. */
+/** Reports whether the restore gap has been read; a rewind does not change that. */
 function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
   return facts.gapUntilMs !== undefined && facts.gapUntilMs !== unknown && !isInRestoreGap(state, facts);
 }
 
 /**
- * The maximum step: reading a day again costs little. A larger difference means that the clock was completely wrong.
+ * The maximum step, because reading a day again costs little. A larger difference means that the clock was completely wrong.
  */
 const maxMs = 86_400_000;
-/** The stored end of the restore gap until the first round. */
+/** The stored end of the restore gap before the first round. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
 type Now = {
   readonly nowMs: number;
   readonly ownMs: number;
-  /** The span that the server clock skipped, if it was just set ahead. */
+  /** The span that the server clock skipped; undefined unless it was just set ahead. */
   readonly leap: Window | undefined;
-  /** Set while a clock that was set ahead is not accepted. Its difference to the exporter's clock is then unknown. */
+  /** Set while a clock that was set ahead is not accepted; then the difference to the exporter's clock is unknown. */
   readonly doubtedMs?: number | undefined;
 };
 
-/** Returns a function that stores and returns the last leap of a clock, unless it was set back since. */
+/** Returns a function that stores and returns by how much the server clock was last set ahead, unless it was set back since. */
 export function createFollowSkew(cache: LedgerCache) {
   let { leap } = cache.facts();
-  /** The smallest difference since a difference was stored; in memory, because storing fails if the disk is full. */
+  /** The smallest difference since the last stored difference; kept in memory, because storing fails if the disk is full. */
   let leastSkewMs = Number.POSITIVE_INFINITY;
   return (now: Now): Followed => {
     const isUndone = leap !== undefined && leap.endMs > now.nowMs + stepMs;
@@ -123,7 +123,7 @@ export function createFollowSkew(cache: LedgerCache) {
       await cache.update(async () => {
         const facts = cache.facts();
         const isKept = skewMs === undefined || Math.abs(skewMs - (facts.skewMs ?? Infinity)) <= stepMs;
-        // A time that is up to a day old need not be stored again, because a restart reads one more day.
+        // The stored time may be a day old, because a restart reads one more day.
         const isReached = reachedMs !== undefined && reachedMs > (facts.reachedMs ?? 0) + dayMs;
         if (isKept && latest === facts.leap && !isReached) return undefined;
         return { facts: { ...facts, skewMs, leap: latest, ...(isReached ? { reachedMs } : {}) } };
@@ -136,9 +136,9 @@ export function createFollowSkew(cache: LedgerCache) {
 
 type Followed = {
   readonly leap: Window | undefined;
-  /** By how much the server clock was behind its present setting, at most, since its difference was stored. */
+  /** How far the server clock was behind its present setting, at most, since the difference was last stored. */
   readonly wasBehindMs: number;
-  /** Stores the difference of the clocks. Of a clock more than a day ahead, stores the time that it has reached. */
+  /** Stores the difference of the clocks, and the time that a clock more than a day ahead has reached. */
   readonly keep: (reachedMs?: number) => Promise<void>;
 };
 

@@ -15,7 +15,7 @@ type ForgettingOptions = {
   readonly activities: Activities;
 };
 
-/** Removes projects that have been missing for thirty days, in small steps. */
+/** Removes a project that has been missing for thirty days, in small steps. */
 export function createForgetMissing({ server, cache, ledger, activities }: ForgettingOptions) {
   return async (nowMs: number): Promise<void> => {
     for (const state of cache.states.values()) {
@@ -42,7 +42,7 @@ export function createForgetMissing({ server, cache, ledger, activities }: Forge
 
 const keptForMs = 30 * 86_400_000;
 
-/** Returns the time before which entries are removed: only a few at once, because a long transaction delays others. */
+/** Returns the time before which entries may be removed: only a few at a time, because a long transaction delays others. */
 export async function planPrune(
   ledger: Pick<Ledger, 'countEnds'>,
   server: string,
@@ -61,7 +61,7 @@ const minMs = 60_000;
 const maxMs = 3_600_000;
 const maxEntries = 2000;
 
-/** Converts cells to new bucket bounds; all buckets except the last become 0. */
+/** Converts cells to new bucket bounds; all buckets except the last become 0. Undefined if the bounds are the same. */
 export function rebucket(
   cells: Iterable<Cell>,
   facts: LedgerFacts,
@@ -72,7 +72,7 @@ export function rebucket(
   const changed: Cell[] = [];
   for (const cell of cells) {
     if (cell.buckets === undefined) continue;
-    // States of earlier releases store no bounds, so only the number of buckets can be compared.
+    // States of earlier releases have no bounds, so only the number of buckets is compared.
     if (before === undefined && cell.buckets.length === bounds.length + 1) continue;
     const { before: early } = cell;
     changed.push({
@@ -94,13 +94,13 @@ export function beginNatives(
   return { ...change, facts: { ...facts, ...change?.facts, nativeSeconds: Math.floor(nowMs / 1000) } };
 }
 
-/** Records that the values of cells are published from now on. */
+/** Stores that the values of cells are published from now on. */
 export async function release(
   cache: LedgerCache,
   keys: readonly string[],
   { nextTurn }: Pick<Clock, 'nextTurn'>,
 ): Promise<void> {
-  // A part at a time, because a long transaction would delay others.
+  // Stores in parts, because a long transaction would delay others.
   for (let begin = 0; begin < keys.length; begin += mostReleased) {
     if (begin > 0) await nextTurn();
     const part = keys.slice(begin, begin + mostReleased);
@@ -116,8 +116,8 @@ function toReleased({ totals }: LedgerCache, key: string): Cell[] {
 }
 
 /**
- * Records clocks that are behind. A running execution is no import, so an early start with a greater id shows a slow
- * clock. A response may also have the time of a slow clock.
+ * Records clocks that are behind. Running executions are no imports: an early start with a greater id shows a slow
+ * clock. Responses may also contain the time of a slow clock.
  */
 export async function noteSlowClocks(
   cache: LedgerCache,
@@ -130,6 +130,7 @@ export async function noteSlowClocks(
   });
 }
 
+/** Merges known and new clocks. Returns undefined if nothing changes. */
 function toNoted(
   { facts, idHours }: LedgerCache,
   { running = [], serverTimes = [], nowMs, ownMs = nowMs }: Parameters<typeof noteSlowClocks>[1],
@@ -161,11 +162,11 @@ function toNoted(
     // Only a run that has just started shows by how much its clock is behind.
     const knownByMs = next.map((clock) => clock.byMs);
     if (!isOfSlowClock(run, knownByMs) && isOfSlowClock(run, [byMs])) note(byMs);
-    // Only a new run with a slow clock proves that the slow clock is still in use.
+    // Only a new run with a slow clock proves that the clock is still in use.
     renew((knownMs) => Math.abs(knownMs - byMs) < hourMs && isOfSlowClock(run, [knownMs]));
   }
   const toldMs = Math.min(...serverTimes);
-  // If a clock that was set ahead is not accepted yet, the exporter's clock is used.
+  // While a clock that was set ahead is not accepted, the exporter's clock is used.
   const byMs = (toldMs > nowMs + hourMs ? ownMs : nowMs) - toldMs;
   const isClose = (knownMs: number): boolean => Math.abs(knownMs - byMs) <= closeMs;
   if (byMs > dayMs && !next.some((clock) => isClose(clock.byMs))) note(byMs);
@@ -177,8 +178,8 @@ function toNoted(
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Two lags that differ by less belong to the same clock. */
+/** The minimum difference between two clocks. Lags with a smaller difference belong to the same clock. */
 const closeMs = 600_000;
-/** Recounts read seven days back; lags are kept for one day more. */
+/** Recounts read seven days back; one day more is kept. */
 const rememberedForMs = 8 * dayMs;
 const maxClocks = 10;

@@ -11,7 +11,7 @@ export function createActivities() {
     forget: (project: string): void => {
       all.delete(project);
     },
-    /** Call after the server clock was set back: due times must not stay in the future. */
+    /** Call after the server clock was set back. Moves due times out of the future. */
     rewind: (nowMs: number): void => {
       const latestMs = Math.max(...[...all.values()].map(({ readAtMs }) => readAtMs));
       for (const [project, activity] of all) {
@@ -19,7 +19,7 @@ export function createActivities() {
         all.set(project, {
           ...activity,
           activeUntilMs: Math.min(activeUntilMs, nowMs),
-          // The order of projects stays: the project that has waited longest comes first.
+          // The order stays: the project that has waited longest is still the first.
           readAtMs: readAtMs > nowMs ? nowMs - (latestMs - readAtMs) : readAtMs,
           nextDayMs: Math.min(nextDayMs, nowMs + hourMs),
           unshownSinceMs: unshownSinceMs && Math.min(unshownSinceMs, nowMs),
@@ -43,7 +43,7 @@ function toNewActivity(project: string, nowMs: number): ProjectActivity {
   };
 }
 
-/** Returns the offset of a project within the day. Offsets spread recounts over the day. */
+/** Returns the offset of a project within the day, which spreads recounts over the day. */
 export function toOffsetMs(project: string): number {
   let hash = 0;
   for (const character of project) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 86_400;

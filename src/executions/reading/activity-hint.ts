@@ -7,7 +7,7 @@ import type { Activities } from './activities.ts';
 
 type HintInput = {
   readonly nowMs: number;
-  /** The window ends at the time of the round. The next round looks for executions that end later. */
+  /** The window ends at the time of this round. Executions that end later belong to the next round. */
   readonly window: Window;
   readonly activities: Pick<Activities, 'all'>;
   readonly projects: readonly string[];
@@ -40,7 +40,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
     return answer === 'refused' ? undefined : answer;
   }
 
-  /** Ends a search after every project has been read: executions that are still missing cannot be read. */
+  /** Ends a search after every project has been read. Older executions that are still missing cannot be read. */
   async function endSearch(api: Api, input: HintInput, { sinceMs, found }: Pick<Search, 'sinceMs' | 'found'>) {
     search = undefined;
     if (found > 0) {
@@ -49,7 +49,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
     }
     const { beginMs } = input.window;
     const left = await readDifference(api, input, { beginMs, endMs: Math.max(beginMs, sinceMs - 1000) });
-    // Another read may have counted the missing executions since the search began.
+    // The search ends, because another read has counted the missing executions.
     if (left === undefined || left <= usualDifference) return;
     usualDifference = left;
     searchesInVain += 1;
@@ -62,9 +62,9 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
     /** Returns the number of executions that are still missing; 0 without a search. */
     missing,
     isQuick: question.isQuick,
-    /** Returns the start of the current search; undefined once all executions are found. */
+    /** Returns the start of the current search; undefined without a search, or once all executions are found. */
     searchedSinceMs: (): number | undefined => (missing() > 0 ? search?.sinceMs : undefined),
-    /** Call after a project was read for a search, with the number of executions that the read counted. */
+    /** Call after a project was read for a search, with the number of executions that this read counted. */
     noteRead: (counted: number): void => {
       if (search !== undefined) search.found += counted;
     },
@@ -100,7 +100,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
 
 export type ActivityHint = ReturnType<typeof createActivityHint>;
 
-/** Requests by how much the server's total exceeds the known executions. Pauses depend on the server's speed. */
+/** Requests how far the server's total of a window exceeds the known executions. The pause depends on the server's speed. */
 function createQuestion(clock: Pick<Clock, 'ticks'>) {
   let nextMs = Number.NEGATIVE_INFINITY;
   let tookMs = 0;
@@ -110,7 +110,7 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
     rewind: (): void => {
       nextMs = Number.NEGATIVE_INFINITY;
     },
-    /** Returns `refused` if the server refuses the endpoint or fails, for example because its database is slow. */
+    /** Returns `refused` if the server refuses the endpoint or fails: access is restricted, or its database is slow. */
     ask: async (api: Api, { nowMs, projects, countKnown }: HintInput, window: Window) => {
       const askedTicks = clock.ticks();
       try {
@@ -127,7 +127,7 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
   };
 }
 
-/** Errors of a server that has the endpoint, but refuses a request or fails. */
+/** The errors of servers that have the endpoint, but refuse it or fail. */
 export const refusals: readonly ErrorKind[] = [
   'forbidden',
   'not_found',
@@ -139,9 +139,9 @@ export const refusals: readonly ErrorKind[] = [
 ];
 const maxSearchesInVain = 3;
 const ignoredForMs = 3_600_000;
-/** Totals are expensive for a server with a longer response time. */
+/** Above this response time, totals are expensive for the server. */
 const quickMs = 500;
-/** The pause after a request, in ms per ms of its response time. */
+/** The pause between two requests in ms, per ms of the last response time. */
 const restForEachMs = 20;
-/** The minimum pause per project, in ms. With up to 200 projects, the pauses are below the default interval. */
+/** The minimum pause per project. With up to 200 projects, the pauses are below the default interval. */
 const restForProjectMs = 60;

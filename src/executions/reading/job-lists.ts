@@ -29,7 +29,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   function begin(project: string): LearnJobs {
     const asked = new Map([...totals.jobs].filter(([, job]) => job.project === project));
     return async (list, nowMs) => {
-      // The list of a project on hold is ignored, because it may omit jobs that are hidden from the token.
+      // The list may omit a job that is hidden from the token.
       if (cache.states.get(project)?.hold !== undefined) return;
       due.note(project);
       ids.note(project, list);
@@ -37,7 +37,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
     };
   }
 
-  /** Returns false if the list cannot be read. Counting continues, but the round requests no other list. */
+  /** Returns false if the list cannot be read. Counting continues, but this round requests no other list. */
   async function lookAt(project: string, api: () => Api, nowMs: number): Promise<boolean> {
     due.note(project);
     try {
@@ -63,11 +63,11 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   return {
     /** Call before a poll reads the jobs of a project. The returned function takes the list. */
     begin,
-    /** Returns the ids of the jobs of a project; undefined if the list is unread or long. */
+    /** Returns the ids of the jobs of a project; undefined if the list was not read, or is long. */
     idsOf: ids.of,
     /**
      * Reads the next job lists, so that facts of deleted jobs are no longer published. Each list is read every ten
-     * minutes, or less often if requests are few.
+     * minutes, or less often to save requests.
      */
     look: async (api: () => Api, nowMs: number, mayGoOn: () => boolean = () => true): Promise<void> => {
       const elapsedMs = ticks() - lookedTicks;
@@ -105,7 +105,7 @@ async function noteListed(
   await cache.update(async () => {
     const changed: JobFacts[] = [];
     for (const [key, job] of asked) {
-      // A run of the job was counted after the list was requested, so the job exists.
+      // A job exists if one of its runs was counted after the request.
       if (cache.totals.jobs.get(key) !== job) continue;
       const { goneSinceMs, ...rest } = job;
       const isListed = listed.has(key);
@@ -141,7 +141,7 @@ function createDue({ totals, states }: LedgerCache, ticks: () => number) {
     note: (project: string): void => {
       dueTicks.set(project, ticks() + everyMs);
     },
-    /** Returns the project whose list has been due longest. New projects come first. */
+    /** Returns the project whose list is due longest; new projects come first. */
     find: (): string | undefined => {
       let found: string | undefined;
       let earliest = ticks();

@@ -4,7 +4,7 @@ import { ApiError } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
 import { refusals } from './activity-hint.ts';
 
-/** A project and the ids of its jobs; without ids if they are unknown, or too many for a request. */
+/** A project and the ids of its jobs. The ids are undefined if they are unknown, or too many for a request. */
 type Candidate = { readonly project: string; readonly jobIds: readonly string[] | undefined };
 
 type NarrowingInput = {
@@ -18,8 +18,8 @@ type NarrowingInput = {
 };
 
 /**
- * Narrows a search to few projects by requesting totals of small groups of jobs. These totals exclude ad hoc runs and
- * unknown jobs, so the search goes on if the few projects show nothing new.
+ * Narrows a search to few projects by requesting totals of small groups of jobs. Totals of jobs lack ad hoc runs and
+ * unknown jobs, so the search continues if the projects show nothing new.
  */
 export function createNarrowing() {
   let ignoredUntilMs = Number.NEGATIVE_INFINITY;
@@ -29,9 +29,9 @@ export function createNarrowing() {
   }
 
   return {
-    /** Call if reading the few projects found no new execution. */
+    /** Call if reading the returned projects found no new execution. */
     noteVain: ignore,
-    /** Returns the projects that may have the missing executions. Returns none if the totals show no difference. */
+    /** Returns the projects that may have the missing executions; none if the totals of jobs show no difference. */
     find: async (
       api: Api,
       { candidates, missing, window, nowMs, countKnown, mayGoOn }: NarrowingInput,
@@ -48,7 +48,7 @@ export function createNarrowing() {
       };
       try {
         const found = await narrow(groups, missing, { toMissing, mayGoOn });
-        // No time is left for reading the projects, so narrowing is not used for a while.
+        // Narrowing has used the time for reading projects.
         if (!mayGoOn()) ignore(nowMs);
         return found;
       } catch (error) {
@@ -80,7 +80,7 @@ async function narrow(groups: readonly Group[], missing: number, asking: Asking)
   return found;
 }
 
-/** Halves a group with missing executions until reading its projects costs no more than requesting a total. */
+/** Splits a group with missing executions in halves, until reading costs no more than a total. */
 async function halve(group: Group, missing: number, asking: Asking): Promise<readonly string[]> {
   if (missing <= 0) return [];
   if (group.length <= fewProjects || !asking.mayGoOn()) return group.map(({ project }) => project);
@@ -106,9 +106,9 @@ function toGroups(candidates: readonly Candidate[]): readonly Group[] {
   return groups;
 }
 
-/** An id takes about 53 characters of the URL, and some servers accept only 8,000 characters for URL and headers. */
+/** An id takes about 53 characters, and some servers accept only 8,000 characters for the URL and all headers. */
 const maxIds = 75;
-/** With more jobs, a total costs as much as reading the whole project. */
+/** With more jobs, a total costs as much as reading the project. */
 export const maxJobsOfProject = 20;
 /** With fewer projects per group on average, narrowing saves no requests. */
 const minProjects = 4;

@@ -2,8 +2,8 @@ import type { Window } from '../../api/paging.ts';
 import { maxLeapMs, stepMs } from '../../domain/time.ts';
 
 /**
- * Computes how far the windows of a round reach back before the last read, and into the future. For a day after clocks
- * of members differed, or executions became visible late, windows reach back further.
+ * Computes how far the windows of a round reach back before the last read, and into the future. Overlaps grow for a day after
+ * clocks of members differed, or executions became visible late.
  */
 export function createOverlap(
   minMs: number,
@@ -27,7 +27,7 @@ export function createOverlap(
   }
 
   function ms(nowMs: number): number {
-    // If the clock was set back, the wider overlap ends at once.
+    // The wider overlap ends at once if the clock was set back.
     return nowMs < widest.untilMs && widest.untilMs - nowMs <= rememberedForMs ? widest.ms : minMs;
   }
 
@@ -43,12 +43,12 @@ export function createOverlap(
       if (nowMs !== missedAtMs) widen(2 * ms(nowMs), nowMs);
       missedAtMs = nowMs;
     },
-    /** Call with the delay of an execution that became visible long after its project was read. */
+    /** Call when an execution became visible long after its project was read, with the delay. */
     noteLateness: (latenessMs: number, nowMs: number): void => {
       // The overlap is doubled, because the next delay may be longer.
       if (latenessMs > minMs / 2) widen(2 * latenessMs, nowMs);
     },
-    /** Compares the clocks of members that responded at about the same time. */
+    /** Records the clocks of members that answered at about the same time. */
     noteClocks: (serverTimes: readonly number[], nowMs: number): void => {
       const spreadMs = Math.max(...serverTimes) - Math.min(...serverTimes);
       if (spreadMs <= stepMs) return;
@@ -59,21 +59,21 @@ export function createOverlap(
     noteUnseen: (): void => {
       isUnseen = true;
     },
-    /** Call after the clock was set back, with the latest time that the clock had shown. */
+    /** Call after the clock was set back, with the time that the clock had reached. */
     noteReached,
-    /** Returns the latest time of a clock that is more than a day ahead. The time is stored for the next start. */
+    /** Returns the time of a clock that is more than a day ahead, for the next start. */
     reachedMs: (nowMs: number): number | undefined => (latestMs > nowMs + rememberedForMs ? latestMs : undefined),
-    /** Call with the span that the clock skipped when it was set ahead. */
+    /** Call with the span that a clock skipped when it was set ahead. */
     noteLeap: (latest: Window | undefined): void => {
       leap = latest;
     },
     leap: (): Window | undefined => leap,
-    /** Returns how much of the time since `sinceMs` the clock skipped when it was last set ahead. */
+    /** Returns how much time after `sinceMs` the clock skipped when it was last set ahead. */
     leaptMs: (sinceMs: number): number =>
       leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs)),
-    /** Returns the latest possible date of an execution. After the clock was set back, dates may be in the future. */
+    /** Returns the latest possible date of executions: after the clock was set back, its earlier time. */
     untilMs: (nowMs: number): number => {
-      // Without observations, the clock may have been ahead and then set back.
+      // Without observations, the clock may have been ahead and set back.
       if (isUnseen) unseenMs = Math.max(nowMs + maxLeapMs, latestMs + rememberedForMs);
       isUnseen = false;
       return Math.max(nowMs, latestMs, unseenMs);

@@ -8,24 +8,24 @@ type ListingInput = {
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly facts: LedgerFacts;
   readonly nowMs: number;
-  /** When the list was requested. Another poll may have requested it. */
+  /** The time of the request for the list, which another poll may have sent. */
   readonly listedAtMs: number;
-  /** The start of the current configuration: projects that it adds are counted from this time on. */
+  /** The start of the current configuration. A project that the configuration adds is counted from this time on. */
   readonly begunMs?: number | undefined;
   readonly backfillMs: number;
-  /** The configured start of counting, instead of the time of the first list. */
+  /** The configured start of counting. The start replaces the time of the first list. */
   readonly countFromMs?: number | undefined;
   readonly isWanted: (project: string) => boolean;
   /** The maximum delay until an execution becomes visible. */
   readonly overlapMs?: number;
-  /** The largest difference between clocks of members. The list may be dated by a member whose clock is ahead. */
+  /** The largest difference between clocks of members; the list may have the date of a member that is ahead. */
   readonly skewMs?: number;
 };
 
 /**
- * Plans changes for a new list of projects. New projects start at the time of the previous list; missing projects are
- * put on hold. If one project appears when another disappears, the project may have been renamed, so the new one starts
- * with the progress of the old one. The ids of counted executions prevent that an execution counts twice.
+ * Plans changes for a new list of projects. New projects start at the time of the previous list, and missing projects are put
+ * on hold. If a project appears when another disappears, it may be a renamed project, so the new project starts with the
+ * progress of the other project; the ids of counted executions prevent a second count.
  */
 export function planProjects({
   names,
@@ -56,8 +56,8 @@ export function planProjects({
 }
 
 /**
- * Puts excluded projects on hold. Resumes projects that are no longer excluded, once the start of the current
- * configuration is known.
+ * Puts excluded projects on hold. Resumes projects that are no longer excluded, once the start of the current configuration is
+ * known. Returns undefined without changes.
  */
 export function planExcluded({
   states,
@@ -70,14 +70,14 @@ export function planExcluded({
     const isExcluded = state.hold === 'excluded';
     if (isWanted(state.project))
       return isExcluded && begunMs !== undefined ? [toNewProject(state.project, begunMs)] : [];
-    // Executions since the copy were published before the restore, so they are counted before the hold.
+    // Executions after the copy were published before the restore, so they are counted first.
     if (isExcluded || isInRestoreGap(state, facts)) return [];
     return [{ ...state, hold: 'excluded', heldSinceMs: nowMs }];
   });
   return changed.length === 0 ? undefined : { states: changed };
 }
 
-/** Returns the time after which executions may be unread. Executions that become visible late may be older. */
+/** Returns the time after which executions may be unread. Executions that become visible late ended before the last read. */
 function toUnreadMs({
   scannedThroughMs,
   backlog: [oldest] = [],
@@ -86,7 +86,7 @@ function toUnreadMs({
   return Math.min(scannedThroughMs, oldest?.beginMs ?? scannedThroughMs, againFromMs);
 }
 
-/** Reports whether a project disappeared from the list. A read may have put it on hold since the last list. */
+/** Reports whether a project disappeared from the list. A read may show earlier that a project is missing. */
 function isGone(
   { project, hold, heldSinceMs = Number.NEGATIVE_INFINITY }: ProjectState,
   names: ReadonlySet<string>,

@@ -8,7 +8,7 @@ export type PlannedRead = {
   readonly project: string;
   /** The window to request. The window ends now and is at most a day long. */
   readonly window: Window;
-  /** Executions since this time must be read now, or become backlog. */
+  /** Executions after this time must be read, now or as backlog. */
   readonly sinceMs: number;
   readonly purpose: Purpose;
 };
@@ -25,7 +25,7 @@ export type PlanInput = {
   /** Idle projects whose last read was before this time are read as soon as possible. */
   readonly sweepBeforeMs: number | undefined;
   readonly sweepQuota: number;
-  /** The maximum number of reads for a search in a round. */
+  /** The maximum number of reads in a round for a search. */
   readonly searchQuota: number;
 };
 
@@ -48,17 +48,18 @@ export function planReads(input: PlanInput): PlannedRead[] {
   const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
   const gone = idle.filter(isGone).slice(0, maxGone);
   idle.sort((one, other) => readAt(one) - readAt(other));
-  // If rounds are slow, projects that have waited for the maximum delay must not wait longer.
+  // If rounds are slow, projects that have waited for the maximum delay are read now.
   const sweptBeforeMs = Math.max(sweepBeforeMs ?? Number.NEGATIVE_INFINITY, nowMs - maxDelayMs);
   const sweeping = idle.filter((state) => readAt(state) < sweptBeforeMs).length;
   const quota = Math.max(Math.ceil((idle.length * everyMs) / maxDelayMs), Math.min(sweeping, sweepQuota));
   const rotation = [...new Set([...gone, ...idle.slice(0, quota)])].map((state) =>
     toRead(state, isOutOfSight(state, input) ? 'probe' : 'rotation', input),
   );
-  // Reads that exceed the request budget come first in the next round.
+  // Reads beyond the budget come first in the next round.
   return [...live.sort((one, other) => one.sinceMs - other.sinceMs), ...rotation];
 }
 
+/** Plans reads for a search, the most likely projects first. */
 export function planSearch(input: PlanInput, sinceMs: number): PlannedRead[] {
   const { states, activities, nowMs, searchQuota } = input;
   return [...states.values()]
@@ -69,7 +70,7 @@ export function planSearch(input: PlanInput, sinceMs: number): PlannedRead[] {
     .map(({ state }) => toRead(state, 'search', input));
 }
 
-/** Returns the time since the last expected run. Without a known period, returns the time since the last run. */
+/** Returns the time since the next run of a project was expected. Without a known period, returns the time since the last run. */
 function toWaitMs(activity: ProjectActivity | undefined, nowMs: number): number {
   const [last, before] = activity?.lastRunsMs ?? [];
   if (last === undefined) return Number.POSITIVE_INFINITY;
@@ -82,7 +83,7 @@ export function isCaughtUpWith(state: ProjectState, now: Pick<PlanInput, 'activi
   return state.backlog !== undefined && !isOutOfSight(state, now);
 }
 
-/** After this time without a shown row, a project is read only when its turn comes. */
+/** A project that has shown no rows for long is read only when due. */
 const unshownForMs = 600_000;
 
 /** The maximum number of missing projects that a round reads before they are due. */
@@ -107,7 +108,7 @@ function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap,
   return { project, window: { beginMs, endMs: nowMs }, sinceMs, purpose };
 }
 
-/** Reports whether a project on hold need not be read yet. The pauses grow, because holds seldom end soon. */
+/** Reports whether a project on hold need not be read yet. The pause grows, because holds seldom end soon. */
 function isResting(
   { hold, heldSinceMs = 0 }: ProjectState,
   readAtMs: number,

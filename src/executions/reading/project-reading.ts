@@ -36,15 +36,15 @@ export type ProjectReading = ReturnType<typeof createProjectReading>;
 export function createProjectReading(options: ProjectReadingOptions) {
   const tools: Tools = { ...options, ...createTakeIn(options), aheadLeft: new Map() };
   return {
-    /** Call after the clock was set back: future-dated windows must be read again. */
+    /** Call after the clock was set back, because future-dated windows must be read again. */
     rewind: () => tools.aheadLeft.clear(),
-    /** Reads the newest part of the planned window; the rest becomes backlog. An unreadable project is put on hold. */
+    /** Reads the newest part of the planned window; the rest becomes backlog. Puts the project on hold if it cannot be read. */
     read: (api: Api, planned: PlannedRead, nowMs: number): Promise<ReadResult> =>
       orHold(tools, { api, project: planned.project, nowMs }, () => readNew(tools, api, planned, nowMs)),
-    /** Reads the backlog of a project while `mayGoOn` returns true. */
+    /** Reads a project's backlog for as long as `mayGoOn` allows. */
     readPast: (api: Api, project: string, nowMs: number, mayGoOn: () => boolean): Promise<ReadResult> =>
       orHold(tools, { api, project, nowMs }, () => readBacklog(tools, api, project, { nowMs, mayGoOn })),
-    /** Reads a past window again. Returns the executions that were unknown. */
+    /** Reads a past window again. Returns the executions that were not known. */
     readAgain: async (api: Api, project: string, window: Window, nowMs: number): Promise<readonly Finished[]> => {
       const lateBeforeMs = Number.POSITIVE_INFINITY;
       const { counted } = await tools.takeIn(api, {
@@ -62,7 +62,7 @@ export function createProjectReading(options: ProjectReadingOptions) {
 
 type Tools = ProjectReadingOptions &
   ReturnType<typeof createTakeIn> & {
-    /** For each project, the unread windows in the future. Without an entry, the whole future is unread. */
+    /** For each project, the future windows that are unread. Without an entry, the whole future is unread. */
     readonly aheadLeft: Map<string, readonly Window[]>;
   };
 
@@ -74,13 +74,13 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const unshown = purpose === 'probe' ? await countUnshown(api, before, { sinceMs, nowMs }) : 0;
   if (unshown > 0) return { ...nothingRead, total: unshown, hidden: unshown, isUnshown: true };
   if (purpose === 'probe') shownLately.add(project);
-  // A leap of the clock does not make an outage longer. After a restore, executions of any age count.
+  // A clock that was set ahead does not lengthen the outage. After a restore, executions of any age count again.
   const isRestored = isInRestoreGap(before, cache.facts());
   const limitMs = isRestored ? Number.POSITIVE_INFINITY : catchUpLimitMs + overlap.leaptMs(readThroughMs(before));
   const { countedFromMs } = resume(before, nowMs, limitMs);
   const dueMs = Math.max(sinceMs, countedFromMs);
   const window = { beginMs: Math.max(planned.window.beginMs, countedFromMs), endMs: planned.window.endMs };
-  // What is between the last read and the window becomes backlog.
+  // The time between the last read and the window becomes backlog.
   const between = dueMs < window.beginMs ? [{ beginMs: dueMs, endMs: window.beginMs - 1 }] : [];
   const fromMs = Math.min(readThroughMs(before), nowMs);
   let pages = 0;
@@ -88,7 +88,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   let ahead: readonly Window[] = [];
   const { counted, result } = await takeIn(api, {
     project,
-    // The window reaches into the future for future-dated rows. Only the time up to now counts as read.
+    // Future-dated rows do not count as read, because the clock has not reached their dates.
     window: { ...window, endMs: Math.max(window.endMs, overlap.untilMs(nowMs)) },
     seenAtMs: nowMs,
     lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
@@ -107,18 +107,18 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
       return !hasShown && pages < maxUnshownPages;
     },
   });
-  // Executions of a backlog are read late, but were not shown late.
+  // Executions of the backlog do not count as late.
   const known = before.backlog === undefined ? counted : [];
   for (const { endedAtMs } of known) overlap.noteLateness(fromMs - endedAtMs, nowMs);
   const isInSight = purpose === 'probe';
-  // Windows in the future are never backlog. If the newest page had new rows, all these windows may have new rows.
+  // Future windows are never backlog. If the newest page had new rows, other future windows may have new rows too.
   const left = counted.length > 0 ? undefined : tools.aheadLeft.get(project);
   const windows = left === undefined ? ahead : left.flatMap((each) => from(each, nowMs + 1));
   const more = await readAhead(tools, api, { project, windows, nowMs });
   return { ...result, counted: result.counted + more, isCut, isInSight };
 }
 
-/** Reads more future-dated rows, up to the page limit. Stores which windows are left. */
+/** Reads more future-dated rows, up to the page limit. Stores which windows are left. Returns the number of counted runs. */
 async function readAhead(
   { takeIn, aheadLeft }: Tools,
   api: Api,
@@ -145,13 +145,13 @@ async function readAhead(
   return sum;
 }
 
-/** Returns the number of unread rows if the server hides all of them; otherwise 0. */
+/** Returns the number of rows in unread windows if all of them are hidden; otherwise 0. */
 async function countUnshown(
   api: Api,
   { project, backlog: [oldest] = [] }: ProjectState,
   { sinceMs, nowMs }: { sinceMs: number; nowMs: number },
 ): Promise<number> {
-  // One page shows the total of a window of any length.
+  // One page is enough for a window of any length.
   const beginMs = Math.min(sinceMs, oldest?.beginMs ?? sinceMs);
   const { total, shown } = await readNewest(api, project, { beginMs, endMs: nowMs });
   return shown === 0 ? total : 0;
@@ -185,7 +185,7 @@ async function readBacklog(
     });
     pages += taken;
     sum = addResults(sum, result);
-    // Without a shown row, reading stops. The next regular read of the project may show rows.
+    // The next regular read of the project may show rows.
     if (result.isUnshown && !shownLately.has(project)) return sum;
   }
   return sum;
@@ -220,7 +220,7 @@ async function putOnHold({ cache }: Pick<Tools, 'cache'>, project: string, held:
   await cache.update(async () => {
     const state = cache.states.get(project);
     if (state === undefined || state.hold === held) return undefined;
-    // The time of the hold starts now: facts of a missing project are kept for a limited time.
+    // From now on, facts of the missing project are kept for a limited time.
     const heldSinceMs = held === 'missing' ? nowMs : (state.heldSinceMs ?? nowMs);
     return { states: [{ ...state, hold: held, heldSinceMs }] };
   });
@@ -231,7 +231,7 @@ const maxPagesAtOnce = 20;
 /** The number of pages to read if the first page shows no row. */
 const maxUnshownPages = 5;
 
-/** Returns the hold for an error; undefined if the error is not about the project. */
+/** Returns the hold that an error causes; undefined if the error does not concern the project. */
 export function toHold(error: unknown): Hold | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const { kind, details } = error;

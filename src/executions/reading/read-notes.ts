@@ -20,7 +20,7 @@ export function createReadNotes({ activities, visibility, activityHint, settings
       const { project, sinceMs, window, purpose } = planned;
       const { counted, isUnshown, isCut } = read;
       visibility.noteRead(project, read);
-      // While pages are unread, a read without rows does not show that rows are hidden.
+      // An empty read proves nothing while pages are left.
       const isOpen = read.total === 0 && !read.isInSight && after?.backlog !== undefined;
       const unshownBefore = isUnshown || isOpen ? activities.all.get(project)?.unshownSinceMs : undefined;
       const unshownSinceMs = isUnshown ? (unshownBefore ?? nowMs) : unshownBefore;
@@ -40,7 +40,7 @@ export function createReadNotes({ activities, visibility, activityHint, settings
   };
 }
 
-/** Returns how long after a run its project is read in every round. */
+/** Returns how long a project is read in every round after a run. */
 export function toActiveMs({ overlapMs }: Pick<ExecutionSettings, 'overlapMs'>): number {
   return 2 * overlapMs;
 }

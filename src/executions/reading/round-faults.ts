@@ -8,7 +8,7 @@ export function createRoundFaults(signal: AbortSignal) {
   /** Reports whether further requests are pointless: credentials were refused, requests are held back, or two had no response. */
   function spoilsTheRest({ kind, details }: ApiError): boolean {
     if (kind === 'unauthorized') return true;
-    // The server did not cause the error of a request that was not sent.
+    // If a request was not sent, the error is not caused by the server.
     if (details.unsent === true) return kind !== 'rejected';
     return !hasAnswered && all.filter(isSilence).length > 1;
   }
@@ -31,28 +31,28 @@ export function createRoundFaults(signal: AbortSignal) {
 
   return {
     all,
-    /** Runs one part of a round, and records its error. Rethrows an error that makes further requests pointless. */
+    /** Runs one part of a round and records its error. Rethrows errors that make further requests pointless. */
     attempt: async (work: () => Promise<void>): Promise<void> => {
       await attempt(work);
     },
-    /** Like `attempt`, but success proves that the server is reachable. */
+    /** Like `attempt`, for a part whose success proves that the server is reachable. */
     ask: async (question: () => Promise<void>): Promise<void> => {
       const isAnswered = await attempt(question);
       hasAnswered ||= isAnswered;
     },
-    /** Returns the number of skipped parts. A part is skipped at a limit of the exporter itself, which is no error. */
+    /** Returns the number of parts skipped because of the exporter's own limits, which do not count as errors. */
     unasked: (): number => unasked.length,
-    /** Reports whether an error is only about this round: the server is reachable, and accepts the credentials. */
+    /** Reports whether an error concerns this round only: the server is reachable and accepts the credentials. */
     isOfRound: (error: unknown): boolean =>
       hasAnswered && error instanceof ApiError && error.kind !== 'unauthorized' && !signal.aborted,
-    /** Returns the error of a server without any response in the round; undefined if it responded or was not asked. */
+    /** Returns the error of a server that gave no response in this round; undefined if it responded, or no request was sent. */
     silence: (): ApiError | undefined => (hasAnswered ? undefined : (all[0] ?? unasked[0])),
   };
 }
 
 export type RoundFaults = ReturnType<typeof createRoundFaults>;
 
-/** Reports whether the service itself gave no response: a network error, for example, or a page of a proxy. */
+/** Reports whether the service itself did not respond, for example after a network error or a page of a proxy. */
 function isSilence({ kind, details }: ApiError): boolean {
   return silentKinds.includes(kind) || (kind === 'server' && details.status !== 500 && details.status !== 501);
 }

@@ -6,20 +6,19 @@ import type { Execution } from '../../domain/execution.ts';
 import type { OddRows } from './window-reader.ts';
 
 export type Running = {
-  /** Undefined if no project can be read, or if some projects are still unread. */
+  /** The running executions; undefined if no project can be read, or if some projects have not been read yet. */
   readonly executions: readonly Execution[] | undefined;
   readonly serverMs: number | undefined;
-  /** Projects whose running executions the token cannot read. Undefined if one response covers all projects. */
+  /** Projects whose running executions the token cannot read; undefined if one response covers all projects. */
   readonly denied?: 'all' | ReadonlySet<string> | undefined;
-  /** When each readable project was read; absent if all were read just now. */
+  /** The ticks at which each readable project was read; absent if all were read just now. */
   readonly readTicks?: ReadonlyMap<string, number> | undefined;
 };
 
 type Open = (lane: 'vital' | 'normal') => Api;
 
 /**
- * Reads running and waiting executions. Releases without the project `*` need a request for each project, so a round
- * reads only a few projects.
+ * Reads running and waiting executions. Releases without the project `*` need a request for each project, so rounds read a few.
  */
 export function createRunningReader(ticks: () => number, onOddRows: OddRows['note']) {
   const known = new Map<string, readonly Execution[]>();
@@ -39,7 +38,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       const read = await readOf(open('normal'), project, onOddRows).catch((error: unknown) =>
         toNothing(error, isAnswered),
       );
-      // A limit of the exporter ends the reads of the round. The next round continues with the project.
+      // The exporter's limits end this round; the next round continues here.
       if (read === undefined) break;
       isAnswered = true;
       lastAsked = project;
@@ -49,11 +48,11 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       else readTicks.set(project, askedTicks);
       const wasDenied = denied.delete(project);
       if (read.denied !== undefined) denied.add(project);
-      // The token may now be able to read all projects with one request.
+      // Perhaps the token can now read all projects together.
       else if (wasDenied) oneByOneUntilTicks = Number.NEGATIVE_INFINITY;
     }
     isComplete ||= projects.every((project) => known.has(project));
-    // Missing and disabled projects prove nothing. If the others are denied, all count as denied.
+    // If some projects were denied and none was read, all count as denied, because missing and disabled projects prove nothing.
     if (isComplete && denied.size > 0 && readTicks.size === 0) return { ...nothing, serverMs, denied: 'all' };
     const executions = isComplete ? [...known.values()].flat() : undefined;
     return { executions, serverMs, denied: new Set(denied), readTicks: new Map(readTicks) };
@@ -65,7 +64,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     denied.delete(project);
   }
 
-  /** Chooses projects with running executions, the next projects in turn, and the project that was denied first. */
+  /** Chooses projects that had running executions last time, the next projects in turn, and the project that was denied first. */
   function chooseNext(projects: readonly string[]): ReadonlySet<string> {
     const place = projects.indexOf(lastAsked) + 1;
     const [longest] = denied;
@@ -83,7 +82,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       return await readOf(api, '*', onOddRows);
     } catch (error) {
       if (!isUnknownStar(error, api.server().release)) {
-        // If the request for all projects is denied, running executions are unknown, but the round does not fail.
+        // If the request for all projects is denied, no project can be read: no error, but the running executions are unknown.
         if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
         throw error;
       }
@@ -98,15 +97,15 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
 
 const nothing: Running = { executions: undefined, serverMs: undefined };
 
-/** How long projects are read one by one. Then one request for all is tried again, because of upgrades. */
+/** How long projects are read one by one. Then one request for all is tried again: the server may have been upgraded. */
 const oneByOneForMs = 3_600_000;
-/** A server of an unknown release may have failed only once, so one request for all is tried again earlier. */
+/** A server of an unknown release may have failed only once, so the next try comes earlier. */
 const unknownForMs = 60_000;
 const maxPerRound = 25;
 
 /**
- * Returns no running executions for a missing, disabled or denied project, so that other projects are still read.
- * Returns undefined if a limit of the exporter prevented the request.
+ * Returns no running executions for a missing, disabled or denied project, so that the others are still read. Returns undefined
+ * if the exporter's own limits prevented the request.
  */
 function toNothing(error: unknown, isAnswered: boolean): Running | undefined {
   if (error instanceof ApiError && error.details.isOwnLimit === true && isAnswered) return undefined;

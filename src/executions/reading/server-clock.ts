@@ -9,21 +9,21 @@ type Clock = { readonly now: () => number; readonly ticks: () => number };
 
 export type ServerTime = {
   readonly nowMs: number;
-  /** Set if the clock was set back: executions after this time must be read again. */
+  /** The time after which executions must be read again, if the clock was set back. */
   readonly rewindToMs: number | undefined;
-  /** Set if the clock was ahead: the latest possible date of an execution. */
+  /** The latest possible date of executions, if the clock was ahead. */
   readonly reachedMs: number | undefined;
-  /** Set while a clock that was set ahead is not accepted: the latest possible date of an execution. */
+  /** The latest possible date of executions while a clock that was set ahead is not accepted. */
   readonly doubtedMs?: number | undefined;
-  /** True if the server time was unknown for a minute: the clock may have been set ahead and back. */
+  /** True if the server time was unknown for a minute, in which the clock may have been set ahead and back. */
   readonly wasUnseen: boolean;
-  /** The span that the clock skipped, if it was set ahead. */
+  /** The span that the clock skipped; undefined unless it was set ahead. */
   readonly leap: Window | undefined;
 };
 
 type Known = Pick<LedgerFacts, 'skewMs' | 'listedAtMs'>;
 
-/** Computes the server time. After a start, the stored difference of the clocks replaces a response. */
+/** Computes the server time. After a start, the stored difference of the clocks serves as the last response. */
 export function createServerClock(clock: Clock, known: Known = {}) {
   const { believe, reckon } = createBelief();
   let skew: { readonly ms: number | undefined; readonly atTicks: number } | undefined;
@@ -31,8 +31,8 @@ export function createServerClock(clock: Clock, known: Known = {}) {
   let isJustAsked = false;
 
   /**
-   * Returns the expected server time after a start. It is not before the time of the last list: the exporter's clock
-   * may have been set back, or a member whose clock is ahead may have dated the list.
+   * Returns the expected server time after a start. The expected time is not before the time of the last list, because the
+   * exporter's clock may have been set back, or the list has the date of a member that is ahead.
    */
   function toUsualMs(): number | undefined {
     const { skewMs, listedAtMs } = known;
@@ -45,8 +45,8 @@ export function createServerClock(clock: Clock, known: Known = {}) {
     isOld: (answeredAtMs: number | undefined): boolean => {
       const ticks = clock.ticks();
       if (answeredAtMs === undefined) return skew === undefined || ticks - skew.atTicks >= knownForMs;
-      // A proxy may write its own dates, so system information is requested at intervals, and after an unexpected date.
-      // The first contact with the server has requested it already.
+      // A proxy may write its own dates. System information is requested at intervals, and after an unexpected date. The first
+      // contact has just requested system information.
       askedAtTicks ??= ticks;
       const isSurprising = Math.abs(answeredAtMs - (reckon(ticks) ?? answeredAtMs)) > stepMs;
       return ticks - askedAtTicks >= (isSurprising ? minApartMs : checkEveryMs);
@@ -61,11 +61,11 @@ export function createServerClock(clock: Clock, known: Known = {}) {
         skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks };
       } catch (error) {
         if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
-        // Without the right to read the server time, the last known difference is used, or the exporter's own clock.
+        // If the token cannot read the server time, the last known difference is used, or else the exporter's own clock.
         skew = { ms: skew?.ms, atTicks: clock.ticks() };
       }
     },
-    /** Returns the server time: of the response, or from the exporter's clock and the last known difference. */
+    /** Returns the server time: from its response, or computed from the exporter's clock and the last known difference. */
     now: (answeredAtMs: number | undefined): ServerTime => {
       const usualMs = toUsualMs();
       const isAsked = isJustAsked;
@@ -80,14 +80,14 @@ export function createServerClock(clock: Clock, known: Known = {}) {
   };
 }
 
-/** Decides which server times to accept, and whether the clock was set. */
+/** Decides which server times are accepted, and whether the clock was set. */
 function createBelief() {
   let last: { readonly ms: number; readonly ticks: number } | undefined;
   let toldAtTicks: number | undefined;
   let jumpedAtTicks: number | undefined;
-  /** The time of a clock that was set ahead, and is not accepted yet. */
+  /** The time of a clock that was set ahead and is not accepted yet. */
   let doubted: { readonly ms: number; readonly ticks: number } | undefined;
-  /** When the clock was first seen ahead. */
+  /** The time at which the clock was first seen ahead. */
   let ahead: { readonly sinceMs: number; readonly atTicks: number } | undefined;
 
   function reckon(ticks: number): number | undefined {
@@ -101,10 +101,10 @@ function createBelief() {
     if (isTold) toldAtTicks = ticks;
     const wasUnseen = elapsedMs > unseenForMs;
     const aheadMs = toldMs - reckonedMs;
-    // A clock that is wrongly ahead would skip executions, so it is accepted only if it stays ahead.
+    // A wrong future time would skip executions, so a clock that was set far ahead is accepted only if it stays there.
     jumpedAtTicks = aheadMs > maxJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
-    // Both clocks have fractions of a millisecond, but stored and requested times must be whole.
+    // Both clocks have fractions of a millisecond; stored and requested times must not have fractions.
     const nowMs = Math.floor(isDoubtful ? reckonedMs : toldMs);
     last = { ms: isDoubtful ? reckonedMs : toldMs, ticks };
     if (isDoubtful) {
@@ -120,7 +120,7 @@ function createBelief() {
     const leap =
       aheadMs > stepMs && aheadMs <= maxLeapMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
     if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, wasUnseen, leap };
-    // Since the last response, executions have ended with dates of the new clock.
+    // Executions that ended since the last response have dates of the new clock.
     const lookedAtMs = Math.floor(toldMs - elapsedMs);
     const rewindToMs = Math.min(lookedAtMs, ahead?.sinceMs ?? lookedAtMs);
     ahead = undefined;
@@ -129,7 +129,7 @@ function createBelief() {
 
   function toReachedMs(at: { toldMs: number; reckonedMs: number; ticks: number }) {
     const doubtedMs = doubted === undefined ? at.toldMs : doubted.ms + at.ticks - doubted.ticks;
-    // Dates are cut to whole seconds, so the clock may have shown up to a second more.
+    // Dates have whole seconds, so the clock may have shown up to a second more.
     const reachedMs = Math.ceil(Math.max(doubtedMs, at.reckonedMs)) + 1000;
     return reachedMs - at.toldMs > stepMs ? reachedMs : undefined;
   }
@@ -141,7 +141,7 @@ const knownForMs = 300_000;
 const maxJumpMs = 3_600_000;
 const doubtedForMs = 300_000;
 const rememberedForMs = 86_400_000;
-/** How long the clock may be unknown: an interval and a slow round. */
+/** How long the clock may be unknown: the time of an interval and a slow round. */
 const unseenForMs = 60_000;
 const checkEveryMs = 900_000;
 const minApartMs = 60_000;

@@ -30,9 +30,9 @@ type TakeIn = {
   readonly lateBeforeMs: number;
   /** Returns the state of the project after the window was read except for `rest`; absent if the state does not change. */
   readonly advance?: (state: ProjectState, rest: readonly Window[]) => ProjectState;
-  /** True if the project has shown rows before, so that at most some of its rows are hidden. */
+  /** True if rows of the project were shown before, so that only some rows are hidden, not the whole project. */
   readonly hasShown?: boolean;
-  /** Called after each page with the unread rest, and whether any row was shown. Returns whether to read on. */
+  /** Called after each page with the unread rest, and whether any row was shown. Returns whether to continue. */
   readonly mayGoOn: (rest: readonly Window[], hasShown: boolean) => boolean;
 };
 
@@ -48,7 +48,7 @@ export function createTakeIn({ countExecutions, oddRows }: TakeInOptions) {
   /** Projects that showed rows in their last read. */
   const shownLately = new Set<string>();
 
-  /** Stores each page together with the progress, so that no page is read again after an error or a stop. */
+  /** Stores each page with the progress up to it, so that no page is read again after an error or a stop. */
   async function takeIn(api: Api, how: TakeIn): Promise<Taken> {
     const { project, window, seenAtMs, lateBeforeMs, advance, hasShown = false, mayGoOn } = how;
     const reading = readProjectWindow(api, project, window);

@@ -11,7 +11,7 @@ import { readNewest } from './window-reader.ts';
 export type Sight = {
   /** `denied` if no project can be read, `unknown` until all projects have been read. */
   readonly running: 'known' | 'unknown' | 'denied';
-  /** Projects whose running executions are denied, although those of other projects are not. */
+  /** Projects whose running executions cannot be read, although running executions of other projects can. */
   readonly runningDenied: readonly string[];
   /** Projects with finished executions that are not shown. */
   readonly history: readonly HiddenHistory[];
@@ -35,13 +35,13 @@ type Look = {
 export type Visibility = ReturnType<typeof createVisibility>;
 
 /**
- * Records reads that were denied, or showed fewer rows than the server counts. Two cases cost one more request per
- * round, for one project: releases up to 3.4.4 omit denied projects from the list of all running executions without an
- * error, and a short window does not show how much of a project is hidden.
+ * Records reads that were denied, or showed fewer rows than the server counts. Two cases need one more request per round for
+ * one project: releases up to 3.4.4 omit denied projects from the list of all running executions without an error, and a short
+ * window does not show how much of a project is hidden.
  */
 export function createVisibility(ticks: () => number) {
   const history = new Map<string, HiddenHistory>();
-  /** For each project with some hidden rows, when to check its last day. */
+  /** When to check the last day of each partly hidden project. */
   const partlyDue = new Map<string, number>();
   const runningDue = new Map<string, number>();
   let running: Sight['running'] = 'unknown';
@@ -79,7 +79,7 @@ export function createVisibility(ticks: () => number) {
     }
     const wasHidden = history.delete(project);
     partlyDue.delete(project);
-    // The progress of the project is already past the window, so the window is read again here.
+    // The progress of the project is already after this window, so the window is read again here.
     if (wasHidden) await reading.readAgain(api, project, window, nowMs);
   }
 
@@ -94,7 +94,7 @@ export function createVisibility(ticks: () => number) {
     const partly = findDue(windows, ticks(), (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
     if (partly !== undefined) await lookAtDay(api(), ...partly, given);
     if (!isAskedByStar) return;
-    // First come projects that hide finished executions, because they may hide running executions too.
+    // Projects that hide finished executions come first, because they may hide running executions too.
     const unasked = findDue(windows, ticks(), (project) => runningDue.get(project) ?? (history.has(project) ? -2 : -1));
     if (unasked !== undefined) noteRunningOf(unasked[0], await isRunningReadable(api(), unasked[0]));
   }
@@ -118,7 +118,7 @@ export function createVisibility(ticks: () => number) {
   };
 }
 
-/** Returns the last day of each readable project, but no time before its start of counting. */
+/** Returns the last day of each readable project, from its start of counting at the earliest. */
 function toDays({ names, states, nowMs }: Look): ReadonlyMap<string, Window> {
   const days = names.flatMap((project): [string, Window][] => {
     const state = states.get(project);
@@ -140,6 +140,7 @@ async function isRunningReadable(api: Api, project: string): Promise<boolean> {
   }
 }
 
+/** Returns the project that has been due longest. */
 function findDue(
   windows: ReadonlyMap<string, Window>,
   nowTicks: number,
@@ -157,6 +158,6 @@ function findDue(
 }
 
 const dayMs = 86_400_000;
-/** Permissions may change, and a change must become visible the same day. */
+/** A change of permissions must become visible the same day. */
 const seldomMs = 6 * 3_600_000;
 const oftenMs = 300_000;

@@ -15,7 +15,7 @@ type Round = {
   readonly overlap: Overlap;
   readonly api: () => Api;
   readonly nowMs: number;
-  /** True while a server clock that was set ahead is not accepted. Until then, no excluded project is resumed. */
+  /** True while a server clock that was set ahead is not accepted; until then, no excluded project is resumed. */
   readonly isDoubtful: boolean;
   readonly running: readonly Execution[] | undefined;
 };
@@ -27,7 +27,7 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings }
   const begunTicks = clock.ticks();
   let names: readonly string[] = [];
   let nextTicks = Number.NEGATIVE_INFINITY;
-  /** Projects with running executions that were missing even in a new list. */
+  /** Projects with running executions that even a new list lacks. */
   let absent: ReadonlySet<string> = new Set();
 
   function findUnknown(cache: LedgerCache, running: readonly Execution[]): Set<string> {
@@ -37,9 +37,9 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings }
 
   return {
     names: (): readonly string[] => names,
-    /** Reads the list of projects once a minute, and at once if an execution runs in a project that is not listed. */
+    /** Reads the list of projects when due: once a minute, and at once if an execution runs in a project that is not listed. */
     refresh: async ({ cache, overlap, api, nowMs, isDoubtful, running = [] }: Round): Promise<void> => {
-      // Excluded projects are put on hold first: they must not count even while the list cannot be read.
+      // Excluded projects are put on hold before any request: they must not count while the list of projects cannot be read.
       const ticks = clock.ticks();
       const begunMs = Math.floor(nowMs - (ticks - begunTicks));
       await cache.update(async () =>
@@ -79,5 +79,5 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings }
 }
 
 const listEveryMs = 60_000;
-/** How far apart the clocks of cluster members may be. */
+/** The clocks of cluster members may differ by this much. */
 const usualSkewMs = 5000;

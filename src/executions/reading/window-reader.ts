@@ -18,14 +18,14 @@ export function readProjectWindow(api: Api, project: string, window: Window) {
     return answer;
   };
   const noteTooLarge = (next: Execution | undefined, distance: number): void => {
-    // The id of the row is unreadable, so the distance from the next row identifies the row.
+    // The id cannot be read, so the distance from the next row identifies the row.
     const row: OddRow = { field: 'size', text: `${distance} after ${next?.id ?? window.beginMs}`, isTooLarge: true };
     oddRows.set(row.text, row);
   };
   const options = { apiEndpoint: projectExecutions.name, endOf: toEndMs, pageSize };
   const parts = readWindow<Execution>(inPieces(read, noteTooLarge), window, options);
   return {
-    /** The pages, each with the windows that are still unread. Rows may be returned twice. */
+    /** The pages, each with the windows that are unread after it. Rows may be returned twice. */
     parts,
     oddRows: (): readonly OddRow[] => [...oddRows.values()],
     serverTimes: (): readonly number[] => serverTimes,
@@ -36,7 +36,7 @@ function toEndMs({ endedAtMs }: Execution): number | undefined {
   return endedAtMs;
 }
 
-/** Reads the newest page of a window. The page shows whether rows are counted, and whether they are shown. */
+/** Reads the newest page of a window, to see whether rows are counted and shown. */
 export async function readNewest(api: Api, project: string, { beginMs, endMs }: Window): Promise<Newest> {
   let odd = 0;
   const read: ReadPage<Execution> = async ({ max, offset }) => {
@@ -54,7 +54,7 @@ export async function readNewest(api: Api, project: string, { beginMs, endMs }: 
 
 type Newest = {
   readonly total: number;
-  /** The number of rows that the page should have; `shown` is how many it has. */
+  /** The number of rows that the page should have, and how many of them are shown. */
   readonly asked: number;
   readonly shown: number;
 };
@@ -68,11 +68,11 @@ export type OddRows = ReturnType<typeof createOddRows>;
 
 type Seen = { readonly project: string; readonly field: string; readonly atTicks: number };
 
-/** Records rows that cannot be read, and reports them. An unreadable row does not affect others. */
+/** Records rows of executions that cannot be read. Unreadable rows are reported, and do not affect others. */
 export function createOddRows(observe: Pick<ExecutionsObserver, 'unknownValue' | 'skipped'>, ticks: () => number) {
   const seen = new Map<string, Seen>();
   return {
-    /** Records rows, and reports the new ones: every round reads the same rows again. */
+    /** Records rows and counts the new rows, because every round reads the same rows again. */
     note: (project: string, rows: readonly OddRow[]): void => {
       for (const { field, text, isTooLarge } of rows) {
         const key = JSON.stringify([project, field, text]);

@@ -13,10 +13,10 @@ export type Pass = {
   readonly readAgain: ReadAgain;
 };
 
-/** Windows still to compare, newest last. */
+/** The windows that are still to be compared, newest last. */
 export type Comparison = {
   readonly isWeek: boolean;
-  /** Windows with hidden rows. No total shows when the rows become readable. */
+  /** Windows with hidden rows. Totals do not show when these rows become readable. */
   readonly unshown: Window[];
   readonly open: Window[];
 };
@@ -24,7 +24,7 @@ export type Comparison = {
 type ComparisonOptions = { readonly server: string; readonly ledger: Ledger; readonly residues: Residues };
 
 /**
- * Compares the server's totals with the ledger. A window that differs is halved, down to single hours, which are read
+ * Compares the server's totals with the ledger. A window that differs is split in halves, down to single hours, which are read
  * again. Each call makes at least one new step.
  */
 export async function compare(
@@ -69,7 +69,7 @@ async function compareWindow(
   return [];
 }
 
-/** Records windows whose missing executions the server has deleted, so that they are not read again. */
+/** Records windows that need no read, because the server has deleted the missing executions. */
 async function noteDeleted(project: string, window: Window, options: ComparisonOptions): Promise<void> {
   for (const hour of toHours(window))
     options.residues.set(project, hour, -(await count(project, partOf(window, hour), options)));
@@ -96,10 +96,10 @@ function toHour(timestampMs: number): number {
 
 const hourMs = 3_600_000;
 
-/** The known difference between total and ledger of each hour. Hidden or deleted rows cause it. */
+/** The known difference between total and ledger for each hour, caused by hidden or deleted rows. */
 type Residues = ReturnType<typeof createResidues>;
 
-/** Keeps known differences in memory, so that they do not cause another read. */
+/** Stores known differences in memory, so that they do not start another read. */
 export function createResidues() {
   const all = new Map<string, Map<number, number>>();
 
@@ -124,7 +124,7 @@ export function createResidues() {
       if (difference === 0) known.delete(hour);
       else known.set(hour, difference);
     },
-    /** Returns the hours of a window that differ. Consecutive hours become one window. */
+    /** Returns the hours of a window that differ, with consecutive hours joined. */
     windows: (project: string, window: Window): Window[] => {
       const found: Window[] = [];
       for (const [hour] of hoursOf(project, window)) {
@@ -135,6 +135,7 @@ export function createResidues() {
       }
       return found;
     },
+    /** Removes hours before a time, and projects that are no longer known. */
     prune: (beforeMs: number, isKnown: (project: string) => boolean): void => {
       for (const [project, hours] of all) {
         for (const hour of hours.keys()) if ((hour + 1) * hourMs <= beforeMs) hours.delete(hour);

@@ -24,7 +24,7 @@ export function createRecount(options: RecountOptions) {
   const residues = createResidues();
   const lateness = createLateness(activities);
   const unfinished = new Map<string, Comparison>();
-  /** The next round continues after this project. */
+  /** The project after which the next round continues. */
   let lastLookedAt: string | undefined;
 
   /** Returns the windows of a project that must be compared; undefined if none is due. */
@@ -36,7 +36,7 @@ export function createRecount(options: RecountOptions) {
     const endMs = toHourStart(Math.min(scannedThroughMs, nowMs) - overlap.ms(nowMs)) - 1;
     const beginMs = Math.max(toHourStart(nowMs - (isWeek ? 7 * dayMs : dayMs)), countedFromMs);
     const window = { beginMs, endMs };
-    // Of an idle project, the regular read covers the last day.
+    // The regular read of an idle project also covers its last day.
     if (isDay) activities.note(project, { nextDayMs: nowMs + hourMs, isDayLong: false }, nowMs);
     if (beginMs >= endMs) return { isWeek, unshown: [], open: [] };
     return { isWeek, unshown: isWeek ? residues.windows(project, window) : [], open: [window] };
@@ -77,13 +77,14 @@ export function createRecount(options: RecountOptions) {
   }
 
   return {
-    /** Runs due recounts while `mayGoOn` returns true. The next call continues with the next project. */
+    /** Runs due recounts while `mayGoOn` returns true. The next call continues. */
     look,
+    /** Returns a sentence for the page if recounts are late because of the request budget. */
     complaints: lateness.complaints,
   };
 }
 
-/** Reads again the next hour with rows that is a day old. Returns false if there is none. */
+/** Reads again the next hour that had rows and is a day old. Returns false if no hour is to be read. */
 async function rereadNextHour({ project, nowMs, readAgain }: Pass, options: RecountOptions): Promise<boolean> {
   const { cache, ledger, server } = options;
   const state = cache.states.get(project);
@@ -154,6 +155,7 @@ function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean
   return activity !== undefined && activity.activeUntilMs > nowMs;
 }
 
+/** Returns the time of the next comparison of the last week. */
 function toWeekDueMs({ project, countedFromMs, comparedWeekAtMs }: ProjectState, nowMs: number): number {
   if (comparedWeekAtMs === undefined) return countedFromMs + toOffsetMs(project);
   // If the last comparison is in the future, the clock was set back.

@@ -6,7 +6,7 @@ import { type JobName, toJobPath } from '../counting/naming.ts';
 import type { Cell } from '../counting/totals.ts';
 import { executionFamilies as families } from './families.ts';
 
-/** The OpenTelemetry outcome of each ending. Failures also have an error type. */
+/** The OpenTelemetry outcome of each ending, and the error type of failures. */
 const outcomes: Readonly<Record<Ending, Outcome>> = {
   succeeded: { result: 'success', error: '' },
   failed: { result: 'failure', error: '_OTHER' },
@@ -19,7 +19,7 @@ const outcomes: Readonly<Record<Ending, Outcome>> = {
 
 type Outcome = { readonly result: string; readonly error: string };
 
-/** How many of these series a job has: errors, active runs, and durations, which only some jobs have. */
+/** The number of these series for each job: errors, active runs, and durations. Only some jobs have durations. */
 export const cicdSeries = {
   errors: new Set(Object.values(outcomes).flatMap(({ error }) => (error === '' ? [] : [error]))).size,
   states: 2,
@@ -28,7 +28,7 @@ export const cicdSeries = {
 
 type Sum = Began & { readonly name: string; readonly outcome: Outcome; count: number; sum: number; counts: number[] };
 
-/** The native part of a histogram, and the start of both its parts. */
+/** The native part of a histogram, and the common start of both parts. */
 type Began = { native: NativePart; startSeconds: number | undefined };
 
 /** Returns the native part of durations. If classic buckets were counted before it, both parts start with the native part. */
@@ -45,14 +45,14 @@ function addBegan(one: Began, other: Began): Began {
   };
 }
 
-/** Builds the series with OpenTelemetry's names for counted executions other than ad hoc commands. */
+/** Builds the series of counted executions with OpenTelemetry's names, without ad hoc commands. */
 export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[], nativeSeconds?: number): Row[] {
   const durations = new Map<string, Sum>();
   const errors = new Map<string, Sum>();
   for (const cell of cells) {
     const { kind, labels, isReleased, count, sumSeconds = 0, buckets = [] } = cell;
     const [project = '', group = '', name = '', ending = ''] = labels;
-    // The cast is safe: the last label of a cell of `runs` or `durations` is an ending.
+    // This cast is safe: the last label of these cells is an ending.
     const outcome = outcomes[ending as Ending];
     if ((kind !== 'runs' && kind !== 'durations') || name === '') continue;
     if (kind === 'runs' && outcome.error === '') continue;

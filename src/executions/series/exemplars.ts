@@ -12,12 +12,12 @@ export type TracedRun = {
 
 export type Exemplars = ReturnType<typeof createExemplars>;
 
-/** Runs that are the exemplars of their duration buckets, in memory only. */
+/** Runs that are the exemplars of their duration buckets; in memory only. */
 export function createExemplars(bounds: readonly number[]) {
   const known = new Map<string, (Exemplar | undefined)[]>();
 
   return {
-    /** Records a traced run. A future-dated run gets the server time: its own date would displace all others. */
+    /** Records a traced run. A future-dated run gets the server time, because its date would displace all others. */
     note: ({ run, traceId, spanId }: TracedRun, { cells }: Totals, serverNowMs: number = run.endedAtMs): void => {
       const { project, startedAtMs, endedAtMs } = run;
       const ending = toEnding(run);
@@ -46,12 +46,12 @@ export function createExemplars(bounds: readonly number[]) {
 }
 
 const maxCells = 10_000;
-/** How long a slow run stays an exemplar. Later, a faster run may replace it, because its trace may be gone. */
+/** How long a slow run stays an exemplar. After an hour a faster run may replace a slow run, whose trace may be gone. */
 const slowestForMs = 3_600_000;
 
 /**
- * Decides which run is the exemplar of a bucket: the newest failure, or without failures the slowest run. Prometheus
- * refuses an exemplar that is older than the last exemplar of its series.
+ * Decides which run is the exemplar of a bucket: the newest failure, or the slowest of other runs. Prometheus refuses an
+ * exemplar that is older than the last exemplar of its series.
  */
 function isBetter(next: Exemplar, before: Exemplar | undefined, ending: Ending): boolean {
   if (before === undefined) return true;

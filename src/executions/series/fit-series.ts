@@ -4,18 +4,19 @@ import { type Cell, toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import { planRoom, type SeriesRules, seriesOfJob } from './series-plan.ts';
 
-/** Jobs without series of their own, and the option that limits the series. */
+/** Jobs without series of their own, and the limit that is the cause. */
 export type LeftOut = {
-  /** The number of jobs that are counted only as `__other__`. Above a thousand, the number is a minimum. */
+  /** The number of jobs counted only in `__other__`. Above a thousand, the number is a minimum. */
   readonly jobs: number;
-  /** The number of jobs whose durations are in `__other__`, although `jobs.top` includes the jobs. */
+  /** The number of jobs whose durations are in `__other__` although `jobs.top` includes them. */
   readonly durations: number;
+  /** The maximum number of jobs with their own series, and with their own durations. */
   readonly room: Room;
   /** The option that limits the series; undefined if every job has its own series. */
   readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
 };
 
-/** Keeps the series of executions within the limit. Whole jobs and nodes lose their series. */
+/** Keeps the series of executions within the limit by removing whole jobs and nodes. */
 export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
   const { slots, cells, jobs } = cache.totals;
 
@@ -77,7 +78,7 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
   reckon();
   return {
     leftOut,
-    /** Returns the number of series that are absent because slots are missing. */
+    /** Returns the number of series that are absent for lack of slots. */
     missing: (): number => slots.refused().jobs * seriesOfJob(rules) + slots.refused().nodes,
     /** Plans the number of slots again. If there are too many jobs, jobs with the oldest last run lose their slots. */
     fit: async (): Promise<void> => {

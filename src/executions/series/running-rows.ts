@@ -9,7 +9,7 @@ import { executionFamilies as families } from './families.ts';
 
 type RunningInput = {
   readonly executions: readonly Execution[];
-  /** The readable projects. Their series are 0 while no execution runs. */
+  /** Readable projects, whose series are 0 while no execution runs. */
   readonly projects: readonly string[];
   readonly nowMs: number;
   readonly slots: SeriesSlots;
@@ -45,7 +45,7 @@ export function toRunningRows({ executions, projects, nowMs, slots, settings }: 
     for (const status of ['scheduled', 'queued'])
       waiting.set(JSON.stringify([project, status]), { project, status, count: 0 });
   }
-  // The longest running execution comes first, so that it keeps its series when other executions start.
+  // The longest running execution comes first, so that its series stays when others start.
   for (const execution of executions.toSorted(byStart)) {
     const { project, status, startedAtMs, endedAtMs } = execution;
     if (project === undefined || endedAtMs !== undefined || !settings.isWantedProject(project)) continue;
@@ -80,7 +80,7 @@ function byStart(one: Execution, other: Execution): number {
   return one.startedAtMs - other.startedAtMs || one.id - other.id;
 }
 
-/** Reports whether a run is longer than a minimum and, if the average of its job is known, than a multiple of it. */
+/** Reports whether a run has lasted longer than a minimum and, if the average of its job is known, than a multiple of it. */
 export function isOverdue(
   execution: Execution,
   project: string,

@@ -7,7 +7,7 @@ import { cicdSeries } from './cicd.ts';
 import { executionFamilies as families } from './families.ts';
 
 export type SeriesRules = {
-  /** The maximum number of series of executions of a server, in all families. */
+  /** The maximum number of series of all families of executions of one server. */
   readonly maxSeries: number;
   /** The maximum number of jobs, and of nodes, with their own series. */
   readonly cap: number;
@@ -20,6 +20,7 @@ export type SeriesRules = {
   readonly classes?: boolean;
 };
 
+/** The series that exist without any job. */
 type SeriesUse = {
   readonly projects: number;
   /** The number of histograms of projects: for runs without a job, and for jobs without their own durations. */
@@ -27,9 +28,9 @@ type SeriesUse = {
 };
 
 /**
- * Computes how many jobs and nodes get their own series. A slot reserves all series that a job may ever have, so that
- * later runs never take series from another job. If not all jobs fit, jobs get two thirds of the series, and their
- * durations one third.
+ * Computes how many jobs and nodes get their own series. A slot reserves all series that a job may ever have, so that later runs
+ * never take series from another job. If not all jobs fit, two thirds of the series are for jobs, and one third is for their
+ * durations.
  */
 export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
   const { maxSeries, cap, detail } = rules;
@@ -65,11 +66,11 @@ function ofLastFailure(rules: SeriesRules): number {
 }
 
 function seriesOfProject(rules: SeriesRules): number {
-  // A class of failures has up to three series per project: without a job, of deleted jobs, and of jobs without a slot.
+  // Each class has up to three series in a project: for runs without a job, deleted jobs, and jobs without a slot.
   return sumOf(rules, ofEachProject) + ofClasses(rules, 3) + (rules.cicd ? 2 * sumOf(rules, ofEachPipeline) : 0);
 }
 
-/** Returns the number of series of a histogram: its bounds, infinity, sum and count. */
+/** Returns the number of series of a histogram: one for each bound, one for infinity, the sum and the count. */
 function seriesOfHistogram(rules: SeriesRules): number {
   return costOf(rules, families.duration, rules.buckets.length + 3);
 }
@@ -86,10 +87,10 @@ function sumOf(rules: SeriesRules, costs: readonly Cost[]): number {
 
 type Cost = readonly [family: Family, series: number];
 
-/** The number of failure classes to reserve for a job. Few jobs fail with more. */
+/** The number of failure classes to reserve for a job. Few jobs fail with more classes. */
 const usualClasses = 2;
 
-/** The series of every job. Series that few jobs have are not reserved. */
+/** The series of each job, without those that few jobs have. */
 const ofEachJob: readonly Cost[] = [
   [families.running, 1],
   [families.oldestStart, 1],
@@ -113,7 +114,7 @@ const ofEachPipeline: readonly Cost[] = [
   [families.pipelineErrors, cicdSeries.errors],
 ];
 
-/** The series of every project: ad hoc runs, deleted jobs, and jobs without a slot. */
+/** The series of each project for ad hoc runs, deleted jobs, and jobs without a slot. */
 const ofEachProject: readonly Cost[] = [
   [families.running, 2],
   [families.oldestStart, 2],
@@ -126,11 +127,11 @@ const ofEachProject: readonly Cost[] = [
   [families.projectTotal, triggers.length * endings.length],
 ];
 
-/** Most projects need three histograms. They are reserved from the start, so that no job loses its slot later. */
+/** Most projects need three histograms. These series are reserved from the start, so that no job loses its slot later. */
 const histogramsOfProject = 3;
 const shareOfNodes = 20;
 
-/** A family without a job label costs almost nothing. */
+/** Returns the cost of a family. A family without a job label costs almost nothing. */
 function costOf({ families: switches }: SeriesRules, { name, labels }: Family, series: number): number {
   const { off = false, dropLabels = [] } = switches.get(name) ?? {};
   if (off || ['job_name', 'node', 'cicd_pipeline_name'].some((label) => dropLabels.includes(label))) return 0;

@@ -31,7 +31,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   let series = 0;
   let shownTicks = clock.ticks();
   let underWay: Promise<void> | undefined;
-  /** How long the last rounds took from start to publishing. */
+  /** The time from the start of recent rounds until they published. */
   let lateMs: readonly number[] = [];
 
   function sinceShownMs({ sinceTicks }: Round): number {
@@ -50,7 +50,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     const { totals } = cache;
     const states = restoreGap.readStates();
     const awakeTicks = clock.awakeTicks();
-    // If the commit of failures fails, series that do not depend on it are still published.
+    // If the commit fails, series that need no commit are still published.
     const unkept = await found.failures
       .count(cache, clock.now())
       .then(() => found.release(hold.due(awakeTicks)))
@@ -58,13 +58,13 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
       .then(() => undefined, toError);
     const behind = found.failures.behind();
     observe.dropped('cap', room.missing());
-    // The server time of the round, plus the time since.
+    // The server time plus the time that the round has taken.
     const nowMs = Math.floor(round.nowMs + clock.ticks() - round.sinceTicks);
     const projects = names.filter(
       (project) => cache.states.get(project)?.hold === undefined && visibility.mayReadRunning(project),
     );
     const rows = [
-      // If running executions are unknown, their series are absent, not 0.
+      // While running executions are unknown, their series are absent instead of 0.
       ...(running === undefined
         ? []
         : toRunningRows({ executions: running, projects, nowMs, slots: totals.slots, settings })),
@@ -81,7 +81,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     if (unkept !== undefined) throw unkept;
   }
 
-  /** Publishes calls one after the other, so that the newest rows are published last. */
+  /** Publishes one call at a time, so that the newest rows are last. */
   async function show(found: OpenRound, round: Round): Promise<void> {
     await underWay?.catch(() => undefined);
     underWay = publishAll(found, round).finally(() => {
@@ -91,9 +91,9 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   }
 
   return {
-    /** Publishes the current series. They stay until the next call. */
+    /** Publishes the current series, which stay until the next call. */
     show,
-    /** Publishes while a long round runs, because the published series may expire before its end. */
+    /** Publishes during a long round, because published series may expire before it ends. */
     showInPassing: async (found: OpenRound, round: Round): Promise<void> => {
       if (underWay === undefined && clock.ticks() - shownTicks >= 1.5 * everyMs) await show(found, round);
     },
@@ -108,7 +108,7 @@ function toError(error: unknown): Error {
 const minValidMs = 60_000;
 const lastTimes = 5;
 
-/** Returns the largest lag of a project. Idle projects, and projects that cannot be read, do not count. */
+/** Returns the lag of the project with the largest lag. Idle projects and projects that cannot be read are ignored. */
 export function toLagSeconds(cache: Pick<LedgerCache, 'states'>, activities: Activities, nowMs: number): number {
   let oldestMs = nowMs;
   for (const { project, hold, scannedThroughMs } of cache.states.values()) {
@@ -118,7 +118,7 @@ export function toLagSeconds(cache: Pick<LedgerCache, 'states'>, activities: Act
   return (nowMs - oldestMs) / 1000;
 }
 
-/** Describes the work that a round left unfinished. */
+/** Describes the work that a round did not finish; undefined if it finished everything. */
 export function toNote(
   { states }: Pick<LedgerCache, 'states'>,
   activities: Activities,

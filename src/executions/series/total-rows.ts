@@ -14,7 +14,7 @@ import { executionFamilies as families } from './families.ts';
 type RowsInput = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
-  /** Projects whose failures by class are still lower than they were published before a restore. */
+  /** Projects whose failures by class would fall below the values before a restore. */
   readonly behind?: ReadonlySet<string>;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf' | 'ownerOf'>;
   readonly exemplars: Pick<Exemplars, 'of'>;
@@ -54,7 +54,7 @@ type HeldInput = ShownInput & {
 type CellRules = Pick<RowsInput, 'exemplars' | 'nativeSeconds'> & { readonly bounds: readonly number[] };
 export const withoutBuckets: CellRules = { bounds: [], exemplars: { of: () => [] }, nativeSeconds: undefined };
 
-/** Reports whether a total is published: it has a slot, and its project is neither deleted nor excluded. */
+/** Reports whether a total is published: the total has a slot, and its project is neither deleted nor excluded. */
 function isShownCell(cell: Cell, { totals, states, behind }: ShownInput): boolean {
   const [project = ''] = cell.labels;
   if (cell.kind === 'failures' && behind?.has(project) === true) return false;
@@ -68,7 +68,7 @@ function isThere({ project, group, name, goneSinceMs }: JobFacts, { isWantedJob 
   return goneSinceMs === undefined && isWantedJob(toJobPath(project, { group, name }));
 }
 
-/** Reports whether a cell has a slot. A sum over all jobs needs none. */
+/** Reports whether a cell has a slot. A sum over all jobs needs no slot. */
 function hasPlace({ kind, labels }: Cell, slots: SeriesSlots): boolean {
   const [project = '', second = '', third = ''] = labels;
   if (kind === 'project-runs') return true;
@@ -111,7 +111,7 @@ export function toCellRows(cell: Cell, { bounds, exemplars, nativeSeconds }: Cel
 
 type JobLabels = Readonly<Record<'project' | 'job_group' | 'job_name', string>>;
 
-/** Returns the ratio of durations: below 1 if the job became faster. */
+/** Returns the ratio of durations; it is below 1 for a job that became faster. */
 function toShiftRows({ drift }: JobFacts, job: JobLabels): Row[] {
   const { shift } = drift ?? {};
   return [

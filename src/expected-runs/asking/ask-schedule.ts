@@ -8,24 +8,24 @@ import { edgeMs, maxTimes, planQuestion, type Question, type Situation } from '.
 
 type AskInput = {
   readonly nowMs: () => number;
-  /** True if the job list shows an edit of the job, so that its known starts are invalid. */
+  /** True if the job list shows an edit of the job, which makes its known times invalid. */
   readonly isChanged: boolean;
-  /** True if a missed run waits until its expected time is confirmed. */
+  /** True if a missed run waits for a confirmation of the known times. */
   readonly isWaiting: boolean;
-  /** True while too many other jobs wait. A list then ends with two starts, and the job's next turn requests more. */
+  /** True while too many other jobs wait: a list of times then ends with two times, and the next turn requests more. */
   readonly isBrief: boolean;
 };
 
 export type Asked = {
   readonly answers: readonly Answer[];
   readonly requests: number;
-  /** The time that the server worked, in ms, without waits and round trips. */
+  /** The time that the server worked, without waits and round trips. */
   readonly workMs: number;
-  /** Why the requests ended early: an error with the requested span, or a response without starts. */
+  /** Why the requests ended early: an error with the requested span, or a response without times. */
   readonly end?: { readonly fault?: unknown; readonly spanMs?: number; readonly why?: string };
 };
 
-/** Requests the starts of a schedule with as few requests as possible. For a new job, requests only the next start. */
+/** Requests the times of a schedule with as few requests as possible. For a new job, requests only the next time. */
 export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): Promise<Asked> {
   const { nowMs, isChanged, isWaiting, isBrief } = input;
   const answers: Answer[] = [];
@@ -68,17 +68,17 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     answers.push(isChanged ? { ...answer, isAfterEdit: true } : answer);
     if (job.timetable === undefined && question.ask === 'next') break;
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
-    // One start does not show when the following starts are, so a brief list has two.
+    // A single time does not show when the following times are, so the list needs at least two.
     if (isBrief && question.ask === 'times' && timesAfter(known, askedAtMs).length > 1) break;
     isListDue &&= question.ask === 'next';
     isUnedited ||= question.ask === 'times';
-    // If the span has no start, the next start is after it.
+    // Without a time in the span, the next time is later.
     isNextSure ||= answer.timesMs.length > 0;
   }
   return { answers, requests: answers.length, workMs };
 }
 
-/** Requests for the next start, and for the hour, the day and the week after it. */
+/** Requests for the next time, and for the hour, the day and the week after it. */
 const maxRequests = 4;
 
 type One = { readonly question: Question; readonly hasForecast: boolean; readonly askedAtMs: number };
@@ -101,9 +101,9 @@ async function ask(api: Pick<Api, 'get'>, { id }: WatchedJob, one: One): Promise
   return { source, askedAtMs, untilMs, timesMs };
 }
 
-/** Why the reported next start is in the past: the scheduler of the server has stopped. */
+/** The reason why the reported next time is in the past: the scheduler of the server has stopped. */
 type Over = { readonly why: string };
 
 const minuteMs = 60_000;
-/** A start that is due may be the next start by another clock. */
+/** A run that is due now may be the next run by another clock. */
 const maxOverMs = 2 * minuteMs;

@@ -8,20 +8,20 @@ export type Situation = {
   /** False for older servers, which report only the next start. */
   readonly hasForecast: boolean;
   readonly maxSpanMs: number;
-  /** True if the next start was already read in the turn. */
+  /** True if the next start was read in this turn. */
   readonly isNextSure: boolean;
-  /** True if known starts must be requested again. */
+  /** True if known times must be requested again. */
   readonly isListDue: boolean;
-  /** True if no edit followed the list of starts: the job list shows no edit, or the starts were just listed. */
+  /** True if the job was not edited since the times were listed: the job list shows no edit, or the times were listed just now. */
   readonly isUnedited: boolean;
-  /** True if known starts only have to be confirmed. A slightly shorter span is then enough. */
+  /** True if the times only have to be confirmed; then a slightly shorter span is enough. */
   readonly isConfirming: boolean;
 };
 
 /**
- * Plans the next request about a schedule; undefined if none is needed. Spans start small and grow, because the server
- * has all starts of a span in memory. Before a long span come the next start and the hour after it, because the
- * schedule may have been edited. The hour is also enough to confirm starts.
+ * Plans the next request about a schedule; undefined if no request is needed. Spans start small and grow, because the server has
+ * all times of a span in memory. A long span comes after the next start and the hour after it, because the schedule may have
+ * been edited. The hour is also enough to confirm times.
  */
 export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {
   const { nowMs, hasForecast, maxSpanMs, isNextSure, isListDue, isUnedited, isConfirming } = situation;
@@ -29,7 +29,7 @@ export function planQuestion(timetable: Timetable | undefined, situation: Situat
   const coming = timetable === undefined ? [] : timesAfter(timetable, nowMs);
   const [firstMs] = coming;
   if (!hasForecast || timetable === undefined) return next;
-  // A run stays the next run in responses until it has started.
+  // The server reports a run as the next run until it has started.
   if (firstMs === undefined) return next ?? { ask: 'times', spanMs: stretches[0] };
   if (firstMs - nowMs > maxAheadMs) return next;
   const quietMs = firstMs - nowMs;
@@ -49,7 +49,7 @@ function isEnough(timetable: Timetable, nowMs: number): boolean {
   return timesAfter(timetable, nowMs).length >= 2 && timetable.untilMs - nowMs >= enoughMs;
 }
 
-/** Reports whether only the next start is known, although the server can list more. */
+/** Reports whether only the next time is known although more times could be requested. */
 export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: number): boolean {
   const [firstMs] = timesAfter(timetable, nowMs);
   if (timetable.source !== 'forecast' || firstMs === undefined) return false;
@@ -59,8 +59,8 @@ export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: numbe
 type Stretch = { readonly quietMs: number; readonly listedMs: number; readonly maxMs: number };
 
 /**
- * Chooses how far to list from the next start on. A long span saves requests, and has at least two starts of a rare
- * schedule. The response must not have more than `maxTimes` starts.
+ * Chooses how far to list from the next time on. A long span needs fewer requests, and has at least two times of a rare
+ * schedule. The response must not have more than `maxTimes` times.
  */
 function chooseStretch(coming: readonly number[], { quietMs, listedMs, maxMs }: Stretch): number | undefined {
   const isListed = listedMs >= minuteMs;
@@ -77,9 +77,9 @@ export const maxTimes = 500;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** The future to know: 12 h for runs at risk, and six hours until the next request. */
+/** The known future: 12 h for runs at risk, and six hours until the next request. */
 const enoughMs = 18 * hourMs;
-/** Slightly more than a day, and than a week, because clocks change. */
+/** A little more than a day and a week, because of clock changes. */
 const longDayMs = 26 * hourMs;
 const stretches = [
   5 * minuteMs,
@@ -95,16 +95,16 @@ const stretches = [
   4 * longDayMs,
   170 * hourMs,
 ] as const;
-/** The hours of a day are similar, so a span may grow from an hour to a day at once. */
+/** A span may grow from an hour to a day at once, because the hours of a day are similar. */
 const maxGrowth = 27;
 const fewTimes = 1.9;
-/** A schedule that starts every second has 3,660 starts in this span. */
+/** For a schedule that starts every second, this span has 3,660 times. */
 const maxUnsureMs = hourMs + minuteMs;
-/** How long a response is valid if the list shows no edit. The first requests about many jobs take this long. */
+/** A response of this age is still valid if the list shows no edit. The first contact with many jobs takes this long. */
 const freshMs = 30 * minuteMs;
 const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;
-/** The server computes the span by its own clock, and may cut starts to seconds, so the last start may be missing. */
+/** The server computes the span with its own clock and may cut times to seconds, so the last start may be missing. */
 export const edgeMs = 30_000;
-/** If the next start is later, no further starts are requested. */
+/** If the next start is later than this, no further times are requested. */
 const maxAheadMs = 7 * 24 * hourMs;

@@ -5,7 +5,7 @@ import { isMode, type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { lastValue, type Span } from './timeline.ts';
 import type { Fact, MissReason, WatchedJob } from './watched-job.ts';
 
-/** Why a schedule does not start its job now, or why its runs are hidden, with a fix. */
+/** The reason why a schedule does not start its job now, or why its runs are hidden, with a fix. */
 export type Blocker = { readonly reason: MissReason | 'hidden'; readonly fact: Fact; readonly fix: string };
 
 /** Returns the latest findings that prevent a schedule from starting its job. */

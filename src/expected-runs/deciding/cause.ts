@@ -29,7 +29,7 @@ type CauseInput = {
 /** Returns the first cause that applies to an expected time without a run, with its facts. */
 export function findCause(input: CauseInput): Cause {
   const isGap = isUnwatched(timelineOf(input.sources, sourceKeys.contact), input.atMs);
-  // After an absence of the exporter, only causes that leave traces can be found.
+  // Only causes that leave traces can be found after an absence of the exporter.
   const judges = isGap ? [toOverlap, toRestart, toClock] : allJudges;
   for (const judge of judges) {
     const cause = judge(input);
@@ -64,7 +64,7 @@ function unwatched({ sources, atMs }: CauseInput): Fact {
   return { fact: 'the exporter was not watching', atMs: span?.throughMs ?? atMs, source: 'exporter' };
 }
 
-/** Returns `down` if a request failed between the last response before a time and the first response after it. */
+/** Returns `down` if a request failed between the last response before the time and the first response after the time. */
 function toDown({ sources, atMs }: CauseInput): Cause | undefined {
   const contact = timelineOf(sources, sourceKeys.contact);
   const isAnswer = ({ value }: Timeline[number]): boolean => value === 'answered';
@@ -100,7 +100,7 @@ function toJobOff({ job, atMs, marginMs }: CauseInput): Cause | undefined {
   return period && { reason: 'job_disabled', facts: [toOffFact(period)] };
 }
 
-/** Reports whether the job was switched off between the two readings around an expected time, or just before it. */
+/** Reports whether the job was switched off between the readings around a time, or just before this time. */
 export function isOffSince(period: OffPeriod, expectedMs: number, marginMs: number): boolean {
   const { lastOnMs, sinceMs, seenAtMs, untilMs = Infinity } = period;
   if (lastOnMs === undefined || untilMs <= expectedMs || isUndated(period)) return false;
@@ -140,7 +140,7 @@ function toOrphaned({ job, sources, atMs, marginMs }: CauseInput): Cause | undef
   return { reason: 'orphaned', facts: [{ fact, atMs: last.throughMs, source: 'system-info' }] };
 }
 
-/** A member is polled once a minute. */
+/** Each member is polled once a minute. */
 export const ownerSilenceMs = 180_000;
 
 function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
@@ -156,7 +156,7 @@ function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
   return { reason: 'overlap', facts: [{ fact, atMs: first.startedAtMs, source: 'executions' }] };
 }
 
-/** Returns `saturated` if all readings around a time showed busy threads. `find` chooses the first reading. */
+/** Returns `saturated` if all readings around the time, starting with the given one, showed that all threads were busy. */
 function toSaturated({ job, sources, atMs, marginMs }: CauseInput, find: typeof lastBefore): Cause | undefined {
   const threads = ofOwner(sources, sourceKeys.threads, job.ownerUuid);
   const first = find(threads, atMs);
@@ -171,21 +171,21 @@ function lastSoonBefore(timeline: Timeline, atMs: number): Span | undefined {
   return isUnwatched(timeline, atMs) ? undefined : lastBefore(timeline, atMs);
 }
 
-/** Returns `restart` if the server started after an expected time, and was also running before it. */
+/** Returns `restart` if the server started after the time and was also running before it. */
 function toRestart({ job, sources, expectedMs, atMs }: CauseInput): Cause | undefined {
   const starts = ofOwner(sources, sourceKeys.start, job.ownerUuid);
   const before = lastBefore(starts, atMs);
   const after = firstAfter(starts, atMs);
   if (before === undefined || after === undefined || before.value === after.value) return undefined;
   const startedAtMs = Number(after.value);
-  // A member reports its start by its own clock.
+  // Each member reports its start by its own clock.
   const isOfOwner = starts !== timelineOf(sources, sourceKeys.start());
   if (startedAtMs < (isOfOwner ? expectedMs : atMs)) return undefined;
   const fact = { fact: 'the server restarted', atMs: startedAtMs, source: 'system-info' };
   return { reason: 'restart', facts: [fact] };
 }
 
-/** Returns a cause if the server restarted just before: it responds, but its scheduler may still be planning jobs. */
+/** Returns a cause if the server has just restarted: it responds, but its scheduler may still be planning jobs. */
 function toStarting({ job, sources, atMs }: CauseInput): Cause | undefined {
   const starts = ofOwner(sources, sourceKeys.start, job.ownerUuid);
   const startedAtMs = Number(firstAfter(starts, atMs)?.value ?? Number.NaN);
@@ -198,7 +198,7 @@ function toStarting({ job, sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'restart', facts: [fact] };
 }
 
-/** Returns a cause if the server left passive mode just before: its scheduler plans all jobs again. */
+/** Returns a cause if the server has just left passive mode: its scheduler plans all jobs again. */
 function toActivated({ job, sources, atMs }: CauseInput): Cause | undefined {
   const modes = ofOwner(sources, sourceKeys.mode, job.ownerUuid);
   const before = modes.findLast(({ value, throughMs }) => value === 'passive' && throughMs <= atMs);
@@ -207,10 +207,10 @@ function toActivated({ job, sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'passive', facts: [fact] };
 }
 
-/** How long a scheduler needs to plan many jobs. */
+/** A scheduler needs this time to plan many jobs. */
 const startingMs = 60_000;
 
-/** Returns `clock` if the clock passed a time and was set back. Until a restart, the server keeps its plan of runs. */
+/** Returns `clock` if the clock passed the time and was set back; until a restart, the server keeps the runs that it planned. */
 function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   const undone = findUndone(sources, atMs);
   const startedAtMs = Number(lastBefore(ofOwner(sources, sourceKeys.start, job.ownerUuid), atMs)?.value ?? -Infinity);
@@ -220,13 +220,13 @@ function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'clock', facts: [{ fact, atMs: undone.fromMs, source: 'system-info' }] };
 }
 
-/** Returns the readings of the member that runs a job if it is polled directly, or else those of the common address. */
+/** Returns the readings of the member that runs a job, if it is polled directly; otherwise the readings of the common address. */
 export function ofOwner(sources: Sources, key: (uuid?: string) => string, ownerUuid: string | undefined): Timeline {
   const own = ownerUuid === undefined ? [] : timelineOf(sources, key(ownerUuid));
   return own.length > 0 ? own : timelineOf(sources, key());
 }
 
-/** Reports whether all sources that were read before a time have been read after it. */
+/** Reports whether each source that was read before a time has also been read after it. */
 export function areReadAfter(
   sources: Sources,
   { project, ownerUuid }: Pick<WatchedJob, 'project' | 'ownerUuid'>,

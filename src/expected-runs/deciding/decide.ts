@@ -20,11 +20,11 @@ type DecideInput = {
   readonly nowMs: number;
   readonly marginMs: number;
   readonly catchUpLimitMs: number;
-  /** All runs of the project that started before this time are known, finished or not. */
+  /** All runs of the project that started before this time are known, whether finished or not. */
   readonly clearMs: number;
-  /** By how much the clock of the job's member is ahead of `nowMs` and of the readings. */
+  /** How far the clock of the member that runs the job is ahead of `nowMs` and of the readings. */
   readonly aheadMs?: number;
-  /** By how much the clock of the member may be behind other clocks. */
+  /** How far the clock of the member may be behind other clocks. */
   readonly behindMs?: number;
   /** Runs that ended before this time are unknown. */
   readonly countedFromMs: number;
@@ -33,13 +33,13 @@ type DecideInput = {
 };
 
 type Decided = Judged & {
-  /** True if a missed run waits for a later response about the schedule. */
+  /** True if a missed run is decided only after a later response about the schedule. */
   readonly needsAnswer: boolean;
-  /** The request that must be answered before a missed run is decided. */
+  /** The requests that must be answered before a missed run is decided. */
   readonly doubt: Doubt | undefined;
 };
 
-/** Decides the expected times of a job in order. Stops at the first that needs more facts. */
+/** Decides the expected times of a job in order, up to the first time that needs more facts. */
 export function decide(before: WatchedJob, input: DecideInput): Decided {
   const job = takeBack(before, input);
   const times = job.timetable?.timesMs ?? [];
@@ -55,7 +55,7 @@ export function decide(before: WatchedJob, input: DecideInput): Decided {
   let doubt: Doubt | undefined;
   let isWaiting = false;
   for (const time of openTimes(job)) {
-    // The gap is before all later times, so it is decided first.
+    // Times in the gap come first.
     if (gap !== undefined && time > gap.afterMs) break;
     // The start windows of times do not overlap, so no run matches two times.
     const step = decideOne(
@@ -80,7 +80,7 @@ export function decide(before: WatchedJob, input: DecideInput): Decided {
   return { job: toDecided(closed.job, verdicts, { decidedMs, used, held: waiting }), verdicts, needsAnswer, doubt };
 }
 
-/** Decides held missed runs once a response has arrived, or if none is needed. */
+/** Decides held missed runs when a response has arrived, or if none is needed. */
 function settleHeld(
   { held = [], timetable, goneAtMs }: WatchedJob,
   { nowMs, catchUpLimitMs, aheadMs = 0 }: DecideInput,
@@ -120,7 +120,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const run = findNearest(runs, 'scheduled', expectedMs, window);
   if (run !== undefined) {
     const delayMs = Math.max(0, run.startedAtMs - expectedMs);
-    // A late run may belong to the next time, which is unknown.
+    // A late run may belong to an unknown next time.
     const isAlone = timetable?.source === 'forecast' && timetable.timesMs.length === 1;
     if (isAlone && delayMs > maxSureDelayMs && nowMs <= expectedMs + maxWaitMs)
       return { is: 'wait', needsAnswer: true };
@@ -151,7 +151,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
     return isSureSoon ? wait : { is: 'undecided', expectedMs, why: 'unsure' };
   }
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
-  // Runs may be missing in a window that counts as read.
+  // A window that counts as read may lack runs.
   const isInDoubt = behindMs > maxBehindMs || isLeaptOver(sources, window);
   if (isInDoubt && !isRefused) return { is: 'undecided', expectedMs, why: 'clock' };
   const isOwnerSettled = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
@@ -164,13 +164,13 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const doubt = isRefused ? undefined : findDoubt(job, strict.reason, given.atMs);
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
-    // The schedule of a switched-off job is not reported, so later times do not wait for a response.
+    // While the job is off, its schedule is not reported, so later times do not wait for it.
     const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(sources, job.project));
     if (isWithoutAnswer && doubt === undefined) return { is: 'held', miss: { is: 'missed', expectedMs, ...cause } };
     return { is: 'wait', needsAnswer: !isWithoutAnswer, ...(doubt === undefined ? {} : { doubt }) };
   }
   if (doubt !== undefined) return { is: 'wait', doubt };
-  // A member that stopped responding is not read, so the decision does not wait for its readings.
+  // Decisions do not wait for readings of a member that stopped responding.
   const { project } = job;
   const isRead = areReadAfter(sources, cause.reason === 'orphaned' ? { project } : job, given.atMs);
   if (!isLate && !(isRead && job.listedAtMs > given.atMs)) return wait;
@@ -182,14 +182,14 @@ const wait: Wait = { is: 'wait' };
 /** The maximum delay until an execution becomes visible. */
 const maxBehindMs = 60_000;
 
-/** Up to this delay, a run surely belongs to its expected time: half of the usual minute between times. */
+/** The delay up to which a run surely belongs to its time: half of the usual minute between times. */
 const maxSureDelayMs = 30_000;
 
 const noTimes = { timesMs: [], untilMs: 0 };
 
 /**
- * Reports whether a later response still had an expected time. While the job or its project is off, the last response
- * before counts.
+ * Reports whether a later response still contained an expected time. While the job or project is off, the last earlier
+ * response counts.
  */
 function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, sources: Sources): boolean {
   const { timetable, lastModifiedMs, listedAtMs } = job;
@@ -198,14 +198,14 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
   if (reason === 'job_disabled') return isOff(job);
   const isOfProject = reason === 'executions_disabled' || reason === 'schedule_disabled';
   if (!isProjectOff(sources, job.project)) return false;
-  // The schedule may have been edited before its project was switched off.
+  // The schedule may have been edited before it was switched off.
   if (lastModifiedMs === undefined)
     return isOfProject || (reason !== 'unknown' && isProjectOffAt(sources, job.project, expectedMs));
-  // The job list would show an edit.
+  // An edit would be visible in the list.
   return lastModifiedMs <= timetable.askedAtMs && (isOfProject || reason !== 'unknown' || listedAtMs > expectedMs);
 }
 
-/** How long a decision waits for a source that is no longer read. */
+/** Decisions wait this long for a source that is no longer read. */
 const maxWaitMs = 900_000;
 
 function joinRuns(ended: readonly SeenRun[], running: readonly SeenRun[]): readonly SeenRun[] {
@@ -213,7 +213,7 @@ function joinRuns(ended: readonly SeenRun[], running: readonly SeenRun[]): reado
   const joined = [...ended];
   for (const run of running) {
     if (run.kind !== 'waiting' && known.has(run.id)) continue;
-    // A run may be in several lists.
+    // Several lists may contain the same run.
     if (run.kind !== 'waiting') known.add(run.id);
     joined.push(run);
   }
@@ -229,7 +229,7 @@ function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs
   const { timetable } = job;
   // The last decided time limits the next start window. Times after the request stay, because the pattern repeats.
   const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs || time > timetable.askedAtMs) ?? [];
-  // Until the end of the start window, a run is kept so that it matches only one time.
+  // A run matches only one time. The run stays until the end of the start window.
   const kept = job.runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= decidedMs);
   return {
     ...job,
@@ -249,13 +249,13 @@ function byTime(one: Verdict, other: Verdict): number {
 
 const maxVerdicts = 20;
 
-/** The starts that match an expected time, including both ends. */
+/** The span of starts that match an expected time, including both ends. */
 type StartWindow = { readonly fromMs: number; readonly throughMs: number };
 
-/** How far apart the clocks of members may be. */
+/** The clocks of members may differ by this much. */
 const earliestMs = 5000;
 
-/** Returns the start window of an expected time: at most half of the distance to its neighbours. */
+/** Returns the start window of a time: up to half of the distance to the neighbours. */
 export function toStartWindow(
   { timesMs, untilMs, gap, withdrawnMs = -Infinity }: Times,
   index: number,
@@ -268,7 +268,7 @@ export function toStartWindow(
   const gapAfterMs = gap?.afterMs;
   const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
   const knownMs = isBeforeGap ? gapAfterMs : untilMs;
-  // If the next time is unknown, known times show its distance.
+  // The distance of known times gives an unknown next time.
   const later = isBeforeGap ? timesMs[index + 2] : undefined;
   const apartMs = before !== undefined ? time - before : (later ?? Number.NaN) - (told ?? Number.NaN);
   const guessed = Number.isNaN(apartMs) || knownMs > time + 2 * marginMs ? undefined : time + apartMs;

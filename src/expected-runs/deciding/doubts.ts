@@ -1,13 +1,14 @@
 import type { MissReason, WatchedJob } from './watched-job.ts';
 
-/** The request that must be answered before a missed run of a job is decided. */
+/** The request about a job that must be answered before one of its missed runs is decided. */
 export type Doubt = 'runs' | 'definition' | 'past';
 
+/** Returns the request that must be answered before a run counts as missed for a reason. */
 export function findDoubt(job: WatchedJob, reason: MissReason, atMs: number): Doubt | undefined {
   if (job.goneAtMs !== undefined) return undefined;
   if (reason === 'overlap') return isDefinitionKnown(job, atMs) ? undefined : 'definition';
   const { runsAskedMs = -Infinity, shownMs = -Infinity } = job;
-  // A finished execution proves that the runs of the job are visible; a running execution does not.
+  // A finished execution proves that the history of the job is visible; a running execution does not.
   const isShown = runsAskedMs > atMs || shownMs > (job.verdicts.at(-1)?.expectedMs ?? Infinity);
   return !isShown && mayHaveRun.includes(reason) ? 'runs' : undefined;
 }
@@ -16,13 +17,13 @@ export function findDoubt(job: WatchedJob, reason: MissReason, atMs: number): Do
 function isDefinitionKnown({ definition, lastModifiedMs }: WatchedJob, atMs: number): boolean {
   if (definition === undefined) return false;
   const { askedAtMs } = definition;
-  // By the clock of another member, the edit may be in the future.
+  // An edit by the clock of another member may be in the future.
   return lastModifiedMs === undefined ? atMs - askedAtMs < dayMs : askedAtMs > Math.min(lastModifiedMs, atMs);
 }
 
 const dayMs = 86_400_000;
 
-/** Reports whether a job may have concurrent runs: by its definition, or because two were seen. */
+/** Reports whether a job allows concurrent runs, by its definition or by observation. */
 function maySeveral({ definition, allowsSeveral }: WatchedJob): boolean {
   return definition?.allowsSeveral ?? allowsSeveral === true;
 }
@@ -34,7 +35,7 @@ export function toMostAtOnce(job: WatchedJob): number {
 /** Causes after which the job may still have run. */
 const mayHaveRun: readonly MissReason[] = ['saturated', 'restart', 'clock', 'unknown'];
 
-/** Records whether runs of a job are hidden: the server's totals count them, but no list has them. */
+/** Records whether the runs of a job are hidden. Hidden runs are counted in the server's totals, but not listed. */
 export function noteSight(job: WatchedJob, { areHidden, askedAtMs }: Sight): WatchedJob {
   const { hiddenMs = askedAtMs, ...rest } = job;
   return { ...rest, runsAskedMs: askedAtMs, ...(areHidden ? { hiddenMs } : {}) };

@@ -4,14 +4,14 @@ import { type Gap, minSlackMs, type Timetable, timesAfter, toLikely, toMostPerHo
 import { type Judged, maxListGapMs, type WatchedJob } from './watched-job.ts';
 
 /**
- * Decides about the expected times of a gap. `ask`: the server can compute them from the present schedule. `wait`: a
- * job list must first show that the schedule was not edited. `lost`: the times cannot be known, or there are too many.
+ * Decides whether to request the times of a gap, which the server computes from the present schedule. `wait`: the job list must
+ * first show that the schedule was not edited. `lost`: the times cannot be known, or there are too many.
  */
 export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wait' | 'lost' {
   if (gap.isLost === true || job.goneAtMs !== undefined) return 'lost';
   const maxPerHour = gap.maxPerHour ?? (job.timetable && toMostPerHour(job.timetable));
   const isRecent = nowMs - gap.throughMs <= maxListGapMs;
-  // The first list after a gap is short. A longer list will show how many times the gap has.
+  // The first list after a gap is short. A longer list will show the number of times in the gap.
   if (maxPerHour === undefined && job.timetable?.source === 'forecast' && isRecent) return 'wait';
   if (!isUneditedSince(job, gap.askedAtMs)) return 'lost';
   const hours = Math.ceil((nowMs - gap.afterMs) / hourMs);
@@ -25,7 +25,7 @@ export function isUneditedSince({ lastModifiedMs }: WatchedJob, askedAtMs: numbe
   return lastModifiedMs !== undefined && lastModifiedMs <= askedAtMs - minSlackMs;
 }
 
-/** The expected times in a response about a gap, or the oldest of too many. */
+/** The past times in a response, or the oldest of too many. */
 type PastAnswer = { readonly timesMs: readonly number[]; readonly isCut: boolean };
 
 export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, sources: Sources): WatchedJob {
@@ -44,20 +44,20 @@ export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, s
   return { ...job, timetable: { ...timetable, timesMs, gap: { ...gap, afterMs: lastMs, likely } } };
 }
 
-/** Marks a gap as lost, because the server cannot list its expected times. */
+/** Marks a gap as lost, because the server cannot list its times. */
 export function loseGap(job: WatchedJob): WatchedJob {
   const { timetable } = job;
   if (timetable?.gap === undefined) return job;
   return { ...job, timetable: { ...timetable, gap: { ...timetable.gap, isLost: true } } };
 }
 
-/** Counts the expected times of a gap as undecided. The pattern before or after the gap gives their number. */
+/** Counts the times of a gap as undecided. The number of times is estimated from the pattern before or after the gap. */
 export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
   const { timetable } = job;
   if (timetable === undefined) return { job, verdicts: [] };
   const { maxPerHour, afterMs, throughMs } = gap;
   const all = maxPerHour === undefined ? toLikely(timetable, afterMs, throughMs) : gap.likely;
-  // If the first responses had one time each, some times of the gap are known.
+  // If the first responses had only one time each, some times of the gap are known.
   const known = maxPerHour === undefined ? timesAfter(timetable, afterMs).filter((time) => time <= throughMs) : [];
   const likely = all
     .map(({ firstMs, count }) => ({
@@ -75,12 +75,12 @@ function withoutGap({ gap: _gap, ...rest }: Timetable): Timetable {
   return rest;
 }
 
-/** Reports whether a run was expected at a time. While a job or its project is off, only known times are expected. */
+/** Reports whether a time was expected. While a job or its project is off, only known times are expected. */
 function wasExpected({ off, project }: WatchedJob, atMs: number, sources: Sources): boolean {
   const isOff = off.some(({ sinceMs, untilMs = Number.POSITIVE_INFINITY }) => sinceMs <= atMs && atMs < untilMs);
   return !isOff && !isProjectOffAt(sources, project, atMs);
 }
 
-/** How often a job that starts every second starts in an hour. */
+/** The number of times in an hour of a job that starts every second. */
 const maxListed = 3600;
 const hourMs = 3_600_000;

@@ -4,7 +4,7 @@ import { hourMs, toHour } from './hours.ts';
 
 export type JobStart = ExpectedStart & {
   readonly job: JobNames;
-  /** The id of a job with a limit of concurrent runs. A start beyond the limit is skipped, so it needs no thread. */
+  /** The id of a job with a limit of concurrent runs. A start beyond the limit is skipped and needs no thread. */
   readonly limit?: { readonly id: string; readonly most: number };
 };
 
@@ -14,7 +14,7 @@ export type HourAhead = {
   readonly startMs: number;
   readonly starts: number;
   readonly most: number;
-  /** When there are first more runs than threads, and whose runs. */
+  /** The first time with more runs than threads, and its jobs. */
   readonly exceeded:
     | { readonly atMs: number; readonly jobs: readonly JobNames[]; readonly jobCount: number }
     | undefined;
@@ -23,14 +23,14 @@ export type HourAhead = {
 export type PlannedAhead = {
   /** The hours: 24, starting with the current hour. */
   readonly hours: readonly HourAhead[];
-  /** The contention of the next 60 minutes, and of the next 24 hours, from the current minute on. */
+  /** The next 60 minutes and the next 24 hours, starting with the current minute. */
   readonly hour: Contention;
   readonly day: Contention;
-  /** The spans of the next 24 hours in which runs start without a free thread. */
+  /** The spans within 24 hours in which runs start without a free thread. */
   readonly crowds: readonly Crowd[];
 };
 
-/** From the first to the last start without a free thread. In a cluster, a crowd is on one member. */
+/** A span from the first to the last start without a free thread; with an owner, only on this member of a cluster. */
 export type Crowd = { readonly fromMs: number; readonly toMs: number; readonly ownerUuid?: string };
 
 /** Merges the plan of a cluster with the plans of its members, because each member has its own threads. */
@@ -49,7 +49,7 @@ export function joinPlans(whole: PlannedAhead, members: ReadonlyMap<string, Plan
 }
 
 type AheadInput = {
-  /** Returns the expected starts after `fromMs`, up to and including `toMs`. Those of one job are in order. */
+  /** Returns the expected starts after `fromMs`, up to and including `toMs`. The starts of each job are in order. */
   readonly startsWithin: (fromMs: number, toMs: number) => readonly JobStart[];
   readonly underWay: readonly RunUnderWay[];
   readonly fromMs: number;
@@ -58,8 +58,8 @@ type AheadInput = {
 };
 
 /**
- * Plans the next 24 hours: starts, concurrent runs and collisions. Only the runs in progress and the starts of one hour
- * are in memory, because a day may have hundreds of thousands of starts.
+ * Plans the next 24 hours: starts, concurrent runs and collisions. Only the starts of one hour and the runs in progress are in
+ * memory, because a day may have hundreds of thousands of starts.
  */
 export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   const { startsWithin, underWay, fromMs, threads, pause = noPause } = input;
@@ -71,7 +71,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
   const leaveOut = createSkips(underWay);
   let day: Contention = { most: now.length, exceededMs: undefined };
   const crowds: Crowd[] = [];
-  // The last hour is incomplete, because it ends 24 hours after `fromMs`.
+  // The last piece is the incomplete hour after 24 full hours.
   for (let startMs = toHour(fromMs); startMs <= fromMs + dayMs; startMs += hourMs) {
     const afterMs = startMs > fromMs ? startMs - 1 : fromMs;
     const throughMs = Math.min(startMs + hourMs - 1, fromMs + dayMs);
@@ -112,7 +112,7 @@ function createSkips(underWay: readonly RunUnderWay[]) {
     });
 }
 
-/** If the runs in progress are more than the threads, the hour begins with too many. */
+/** If runs in progress already exceed the threads, the hour begins with too many runs. */
 function within({ most, exceededMs }: Contention, beginMs: number): Contention {
   return { most, exceededMs: exceededMs === undefined ? undefined : Math.max(exceededMs, beginMs) };
 }
@@ -138,18 +138,18 @@ function toExceeded(
   return { atMs: exceededMs, jobs: [...jobs.values()].slice(0, maxNamed), jobCount: jobs.size };
 }
 
-/** The maximum number of jobs that a page names per hour. */
+/** The maximum number of jobs that a page names for one hour. */
 const maxNamed = 20;
 
 type ExpectedStart = { readonly atMs: number; readonly durationMs: number };
 
 export type Contention = {
   readonly most: number;
-  /** When there are first more runs than threads. */
+  /** The first time with more runs than threads; undefined if there are always enough threads. */
   readonly exceededMs: number | undefined;
 };
 
-/** Computes the maximum number of concurrent runs in a window. Runs in progress count too. */
+/** Computes the maximum number of concurrent runs in a window, including runs in progress. */
 function findContention(
   starts: readonly ExpectedStart[],
   { running, fromMs, toMs, threads }: Window,
@@ -174,13 +174,13 @@ function findContention(
   let next = 0;
   for (const atMs of begins) {
     next += 1;
-    // A run that starts when another ends gets its thread.
+    // A run that ends frees its thread for a run that starts at the same moment.
     while ((ends[ended] ?? Infinity) <= atMs) ended += 1;
     now += 1;
     most = Math.max(most, now - ended);
     if (threads === undefined) continue;
     if (now - ended > threads) exceededMs ??= atMs;
-    // If several runs start at the same time, any of them may lack a thread.
+    // Any of several runs with the same start may be without a thread.
     if (begins[next] === atMs) continue;
     const last = isCrowded ? crowds.pop() : undefined;
     isCrowded = now - ended > threads;

@@ -4,7 +4,7 @@ import type { Judged, MissReason, Verdict } from './watched-job.ts';
 /** The decisions about all expected times of one hour. */
 export type HourOfTimes = {
   readonly startMs: number;
-  /** The number of runs that started on time, and of runs that started late. */
+  /** The number of runs that started in time, and of runs that started late. */
   readonly ran: number;
   readonly late: number;
   readonly off: number;
@@ -26,7 +26,7 @@ export function toDelay(verdict: Extract<Verdict, { is: 'ran' }>): string {
   return verdict.delayMs < 1000 ? 'in time' : `in time, after ${after}`;
 }
 
-/** Adds verdicts to their hours, in ascending order. After the first known hour, hours without verdicts are added. */
+/** Adds verdicts to their hours, in ascending order. Adds empty hours after the first known hour too. */
 export function addToHours(hours: readonly HourOfTimes[], judged: readonly Judged[]): readonly HourOfTimes[] {
   const byStart = new Map(hours.map((hour) => [hour.startMs, hour]));
   for (const { verdicts } of judged) {
@@ -40,7 +40,7 @@ export function addToHours(hours: readonly HourOfTimes[], judged: readonly Judge
   return kept.sort((one, other) => one.startMs - other.startMs);
 }
 
-/** Returns the hours up to now, oldest first. Hours before the first known hour are undefined. */
+/** Returns the hours up to now, oldest first; undefined for hours before the first known one. */
 export function lastHours(
   hours: readonly HourOfTimes[],
   nowMs: number,
@@ -60,7 +60,7 @@ export function toHour(atMs: number): number {
 }
 
 export const hourMs = 3_600_000;
-/** The maximum number of hours: three days, as in the alerts about punctuality, and an hour for late decisions. */
+/** The maximum number of hours: three days, as in the alerts about punctuality, and an hour more for times decided later. */
 const maxHours = 73;
 
 function toEmpty(startMs: number): HourOfTimes {

@@ -15,10 +15,10 @@ import type { WatchedJob } from './watched-job.ts';
  */
 type Leap = Span;
 
-/** A step of a clock: the time that it would have shown, and the time that it shows. */
+/** A step of a clock: the time without the step, and the shown time. */
 export type ClockStep = { readonly fromMs: number; readonly toMs: number };
 
-/** Records a clock step. Without a name, any clock may have been set, during an absence. */
+/** Records a clock step. Without a name, any clock may have been set during an absence. */
 export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: string): Timeline {
   if (toMs > fromMs) return [...leaps, { value: `leapt ${name ?? ''}`, fromMs, throughMs: toMs }].slice(-maxLeaps);
   const isOwn = (value: string): boolean => value === `leapt ${name}` || (value === unnamed && name !== 'own');
@@ -36,18 +36,18 @@ export function noteStep(leaps: Timeline, { fromMs, toMs }: ClockStep, name?: st
     }),
     ...undone.map((leap) => ({ ...leap, value: 'undone' })),
     ...lived,
-    // Without the name of a member, the exporter's clock may have been set.
+    // Without the name of a member, perhaps the exporter's clock was set.
     ...(name === undefined || name === 'own' ? [] : [{ value: `repeated ${name}`, fromMs: toMs, throughMs: fromMs }]),
   ].slice(-maxLeaps);
 }
 
-/** Reports whether a clock skipped a part of a window, so that the times of its runs are uncertain. */
+/** Reports whether a clock skipped a part of a window, so that runs have no certain times. */
 export function isLeaptOver(sources: Sources, { fromMs, throughMs }: Omit<Span, 'value'>): boolean {
   const isOver = (leap: Leap): boolean => leap.fromMs <= throughMs && leap.throughMs >= fromMs;
   return leapsOf(sources).some((leap) => (isLeapt(leap.value) || leap.value === 'lived') && isOver(leap));
 }
 
-/** Returns the skipped span with a time that the clock will show again. */
+/** Returns the skipped span that contains this time, if the clock will show the time again. */
 export function findUndone(sources: Sources, atMs: number): Leap | undefined {
   return leapsOf(sources).findLast(
     ({ value, fromMs, throughMs }) => value === 'undone' && fromMs <= atMs && atMs < throughMs,
@@ -55,8 +55,8 @@ export function findUndone(sources: Sources, atMs: number): Leap | undefined {
 }
 
 /**
- * Returns the span that a member's clock shows for the second time, although its scheduler planned the next runs the
- * first time. Without a UUID, returns a span only if the server has one member.
+ * Returns the span that the clock of a member is showing for the second time; its scheduler planned the next runs during the
+ * first time. Without a UUID, returns the span only if the server has one member.
  */
 export function findRepeated(sources: Sources, nowMs: number, uuid = onlyMember(sources)): Leap | undefined {
   const span = leapsOf(sources).findLast(
@@ -73,8 +73,8 @@ function onlyMember(sources: Sources): string | undefined {
 }
 
 /**
- * After the clock was set back, withdraws requests and decisions for times that are in the future again. Skipped times
- * are decided again. Times that the clock had shown stay decided.
+ * After the clock was set back, withdraws requests and decisions for times that are in the future again. Skipped times are
+ * decided again; times that the clock had shown stay decided.
  */
 export function takeBack(job: WatchedJob, { nowMs, aheadMs = 0, sources }: Now): WatchedJob {
   const undone = findUndone(sources, nowMs);
@@ -97,7 +97,7 @@ type Now = { readonly nowMs: number; readonly aheadMs?: number; readonly sources
 
 function toKnownBefore(timetable: Timetable, nowMs: number, isDecided: boolean): Timetable {
   const { source, askedAtMs, gap } = timetable;
-  // Expected times are not stored once they are decided, so they must be requested again.
+  // Decided times are not stored, so they must be requested again.
   const untilMs = isDecided ? nowMs : (gap?.afterMs ?? timetable.untilMs);
   return {
     source,
@@ -108,7 +108,7 @@ function toKnownBefore(timetable: Timetable, nowMs: number, isDecided: boolean):
   };
 }
 
-/** The value of a span that an unnamed clock skipped, during an absence. */
+/** The value of a span that a clock skipped during an absence. */
 const unnamed = 'leapt ';
 
 function isLeapt(value: string): boolean {

@@ -10,10 +10,10 @@ type Listed = {
   readonly maxJobs: number;
 };
 
-/** Decides one job by the facts that are known when it is called. */
+/** Decides one job with the facts that are known at the time of the call. */
 export type Note = () => readonly Judged[];
 
-/** The maximum length of the names of all watched jobs together. A few thousand usual names fit. */
+/** The maximum length of the names of all watched jobs together: a few thousand usual names. */
 const maxNameChars = 1_000_000;
 
 /** Plans the changes for a new job list of a project, for listed and for missing jobs. */
@@ -72,7 +72,7 @@ type Gone = {
   readonly maxJobs: number;
 };
 
-/** Returns what to remove: jobs deleted long ago, the oldest deleted jobs of too many, and unused tallies. */
+/** Returns jobs to remove: jobs deleted long ago, and the oldest deleted jobs above the maximum; and unused tallies. */
 export function findLongGone({ all, tallies, nowMs, maxJobs }: Gone) {
   const gone = [...all.values()].flatMap((job) => (job.goneAtMs === undefined ? [] : [{ job, atMs: job.goneAtMs }]));
   gone.sort((one, other) => other.atMs - one.atMs);

@@ -2,7 +2,7 @@ import { lastBefore, type Timeline } from './timeline.ts';
 
 export type Sources = ReadonlyMap<string, Timeline>;
 
-/** The keys of sources. A UUID in a key names a member; without one, the key stands for the common address. */
+/** The keys of the sources. A UUID names a member; a key without a UUID stands for the common address. */
 export const sourceKeys = {
   /** Whether the server responds: `answered` or `failed`. */
   contact: 'contact',
@@ -12,11 +12,11 @@ export const sourceKeys = {
   threads: (uuid = '') => `threads ${uuid}`,
   /** The start time of the server in ms. */
   start: (uuid = '') => `start ${uuid}`,
-  /** Whether a member responded: `answered` at its own address, `seen` behind the common address. */
+  /** Whether a member responded: `answered` at its own address, or `seen` behind the common address. */
   member: (uuid: string) => `member ${uuid}`,
-  /** The spans that a member's clock skipped, and whether the clock has shown them since. */
+  /** The spans that the clock of a member skipped, and whether the clock has shown them since. */
   leaps: 'leaps',
-  /** By how much the server clock is ahead of the exporter's clock, in ms. It changes only if a clock is set. */
+  /** How far the server clock is ahead of the exporter's clock in ms. Constant unless a clock is set. */
   skew: 'skew',
   /** The switches of a project, as in `automation_project_execution_mode`. */
   project: (project: string) => `project ${project}`,
@@ -31,7 +31,7 @@ export function isProjectOff(sources: Sources, project: string): boolean {
   return mode !== undefined && mode !== 'active';
 }
 
-/** Reports whether a switch of a project was off in the last reading before a time. */
+/** Reports whether a switch of a project was off at a time, by the last reading before this time. */
 export function isProjectOffAt(sources: Sources, project: string, atMs: number): boolean {
   return (lastBefore(timelineOf(sources, sourceKeys.project(project)), atMs)?.value ?? 'active') !== 'active';
 }

@@ -6,7 +6,7 @@ export type Tally = StoredHistogram & {
   readonly kind: 'missed' | 'delay' | 'undecided';
   readonly labels: readonly string[];
   readonly startSeconds?: number;
-  /** True once the value has been published. Until then 0 is published, so that Prometheus sees the first increase. */
+  /** True once the value has been published. Before that time, 0 is published, so that Prometheus sees the first increase. */
   readonly isReleased: boolean;
 };
 

@@ -3,7 +3,7 @@ export type Timeline = readonly Span[];
 
 export type Span = { readonly value: string; readonly fromMs: number; readonly throughMs: number };
 
-/** Adds a reading at the server time. Later spans are replaced: the clock was set back. */
+/** Adds a reading with the server's time. After the clock was set back, the reading replaces later spans. */
 export function noteReading(timeline: Timeline, value: string, atMs: number): Timeline {
   const before = timeline
     .filter(({ fromMs }) => fromMs <= atMs)
@@ -25,7 +25,7 @@ export function lastBefore(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.findLast(({ fromMs }) => fromMs <= atMs);
 }
 
-/** Returns the latest value and since when it has not changed. Gaps between readings are ignored. */
+/** Returns the span of the latest value since the value last changed, ignoring gaps. */
 export function lastValue(timeline: Timeline): Span | undefined {
   const last = timeline.at(-1);
   const other = timeline.findLastIndex(({ value }) => value !== last?.value);
@@ -36,7 +36,7 @@ export function firstAfter(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.find(({ throughMs }) => throughMs > atMs);
 }
 
-/** Returns the span of the first reading after a time, if no gap is between them. */
+/** Returns the span of the first reading after a time, unless there is a gap before it. */
 export function firstSoonAfter(timeline: Timeline, atMs: number): Span | undefined {
   const span = firstAfter(timeline, atMs);
   return span !== undefined && span.fromMs - atMs <= maxGapMs ? span : undefined;
@@ -48,6 +48,6 @@ export function isUnwatched(timeline: Timeline, atMs: number): boolean {
   return span === undefined || atMs - span.throughMs > maxGapMs;
 }
 
-/** The maximum gap between two readings. Vital polls (every 15 s) store a reading once a minute. */
+/** The maximum gap between two readings. Readings of vital polls (every 15 s) are stored only once a minute. */
 const maxGapMs = 120_000;
 const maxSpans = 500;

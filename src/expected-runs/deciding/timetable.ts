@@ -1,45 +1,45 @@
 export type Timetable = {
-  /** How the server responded: `forecast` is a list of starts; older servers report only the next run. */
+  /** The kind of response: `forecast` with many times, or only the next run (older servers). */
   readonly source: 'forecast' | 'next-run';
   readonly askedAtMs: number;
-  /** All expected times before this end are known. */
+  /** The end of the span in which all times are known. */
   readonly untilMs: number;
-  /** In ascending order. An expected time stays until it has passed and is decided. */
+  /** The times, in ascending order. Past times are removed after they have been decided. */
   readonly timesMs: readonly number[];
-  /** Up to this time, a later response has confirmed the expected times. */
+  /** A later response has confirmed all times up to this time. */
   readonly confirmedMs: number;
   readonly gap?: Gap;
   readonly unsure?: Unsure;
-  /** The first expected time that an edit removed. A start near it does not match an earlier expected time. */
+  /** The first time that an edit removed. A start near the removed time does not match an earlier time. */
   readonly withdrawnMs?: number;
 };
 
 /** A response about future times. */
 export type Answer = Omit<Timetable, 'confirmedMs' | 'gap' | 'unsure' | 'withdrawnMs'> & {
-  /** True if the job list showed an edit after the response. */
+  /** True if the job list has shown an edit after the response. */
   readonly isAfterEdit?: boolean;
 };
 
-/** Expected times that may belong to another schedule. A run may match one of them, but none counts as missed. */
+/** A span of times that may belong to another schedule. A run may match one of these times, but none counts as missed. */
 export type Unsure = { readonly afterMs: number; readonly throughMs: number };
 
-/** A span whose expected times are unknown, because a request came too late. */
+/** A span without known times, because a request came too late. */
 export type Gap = {
   readonly afterMs: number;
   readonly throughMs: number;
-  /** When the last response before the gap was requested. */
+  /** The time of the request for the last response before the gap. */
   readonly askedAtMs: number;
-  /** The maximum number of expected times in an hour before the gap, if enough are known. */
+  /** The maximum number of times in an hour before the gap; undefined if too few times are known. */
   readonly maxPerHour?: number;
-  /** How many expected times each hour has, if the pattern of times continues. */
+  /** The number of times in each hour, if the pattern of times continues. */
   readonly likely: readonly LikelyTimes[];
-  /** True if the server can no longer list the expected times of the gap. */
+  /** True if the server can no longer list the times of the gap. */
   readonly isLost?: true;
 };
 
 type LikelyTimes = { readonly firstMs: number; readonly count: number };
 
-/** Returns the expected times in a window before or after a response, as if the times of the response repeat. */
+/** Returns times in a window before or after a response, if the times of the response repeat. */
 function timesBeside(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
   const { askedAtMs, untilMs } = timetable;
   const periodMs = toPeriodMs(timetable) ?? untilMs - askedAtMs;
@@ -50,7 +50,7 @@ function timesBeside(timetable: Timetable, fromMs: number, toMs: number): readon
   return repeatedWithin(timetable, periodMs, span).map((time) => time - shiftMs);
 }
 
-/** Returns the maximum number of future times in an hour, if enough times are known. */
+/** Returns the maximum number of future times in an hour; undefined if too few times are known. */
 export function toMostPerHour(timetable: Timetable): number | undefined {
   const times = timesAfter(timetable, timetable.askedAtMs);
   const listedMs = timetable.untilMs - (times[0] ?? Number.POSITIVE_INFINITY);
@@ -64,7 +64,7 @@ export function toMostPerHour(timetable: Timetable): number | undefined {
   return listedMs >= hourMs ? most : Math.ceil((most * hourMs) / listedMs);
 }
 
-/** Counts by hour the likely times before or after a response. A long span has only its newest hours. */
+/** Counts by hour the times beside a response, assuming that its pattern continues; in a long span, only the newest hours. */
 export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
@@ -79,13 +79,13 @@ export function toLikely(timetable: Timetable, afterMs: number, throughMs: numbe
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** The minimum tolerance: how long a request takes, plus rounding to seconds. */
+/** The minimum tolerance: the duration of a request plus rounding to seconds. */
 export const minSlackMs = 30_000;
 const minListedMs = 300_000;
 const mostLikelyMs = 14 * 24 * hourMs;
 
 /**
- * Returns when to request the times again: after half of the known future, six hours, or the last known time, whichever
+ * Returns the time of the next request: after half of the known future, after six hours, or after the last known time, whichever
  * is first.
  */
 export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable): number {
@@ -97,7 +97,7 @@ export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable):
 
 const maxAgeMs = 6 * hourMs;
 
-/** Returns the expected times in a future window. After the response, times repeat if their period is known. */
+/** Returns the times in a future window. After the end of the response, times repeat if their period is known. */
 export function timesWithin(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
   const periodMs = toMs <= timetable.untilMs ? undefined : toPeriodMs(timetable);
   return repeatedWithin(timetable, periodMs, { fromMs, toMs: Math.min(toMs, toKnownMs(timetable)) });
@@ -119,7 +119,7 @@ function repeatedWithin({ timesMs, untilMs }: Timetable, periodMs: number | unde
   return times;
 }
 
-/** Returns the shortest period after which all times of a response repeat. */
+/** Returns the shortest period after which all times of a response repeat; undefined if there is none. */
 function toPeriodMs(timetable: Timetable): number | undefined {
   const known = periods.get(timetable);
   if (known !== undefined) return known.ms;
@@ -141,16 +141,16 @@ function toPeriodMs(timetable: Timetable): number | undefined {
   return ms;
 }
 
-/** The period of each timetable, computed once, because each page needs many. */
+/** The period of each timetable. The period is cached, because each page needs many. */
 const periods = new WeakMap<Timetable, { readonly ms: number | undefined }>();
 
-/** Reports whether the times up to `toMs` are listed, or repeat. */
+/** Reports whether the times up to a given time are listed, or repeat. */
 export function isTimedUntil(timetable: Timetable | undefined, toMs: number): boolean {
   if (timetable === undefined || toMs > toKnownMs(timetable)) return false;
   return toMs <= timetable.untilMs || toPeriodMs(timetable) !== undefined;
 }
 
-/** Returns the end of the known times. A short list cannot show that the next day has hours without starts. */
+/** Returns the end of the known times. A short list does not show the next day, which may have hours without starts. */
 function toKnownMs({ askedAtMs, untilMs }: Timetable): number {
   return untilMs + (untilMs - askedAtMs) * maxRepeats;
 }

@@ -6,24 +6,24 @@ export type WatchedJob = {
   readonly project: string;
   readonly group: string;
   readonly name: string;
-  /** When the watch began. Earlier times are not decided. */
+  /** The start of watching. Earlier times are not decided. */
   readonly sinceMs: number;
-  /** All expected times up to this time are decided. */
+  /** The end of the span whose expected times are all decided. */
   readonly decidedMs: number;
-  /** Decided times that are in the future again, after the clock was set back. */
+  /** The span of decided times that are in the future after the clock was set back. */
   readonly decided?: { readonly afterMs: number; readonly throughMs: number };
   readonly timetable?: Timetable;
-  /** When the job was last in a list. */
+  /** The time of the last list with this job. */
   readonly listedAtMs: number;
   readonly off: readonly OffPeriod[];
   readonly lastModifiedMs?: number;
   /** The cluster member that runs the job. */
   readonly ownerUuid?: string;
-  /** Members that ran the job before, oldest first. A member stays until all its times are decided. */
+  /** The members that ran the job earlier, oldest first. A member stays while one of its times is undecided. */
   readonly formerOwners?: readonly { readonly uuid: string; readonly untilMs: number }[];
   /** True if two runs of the job were seen at the same time. */
   readonly allowsSeveral?: true;
-  /** Whether the definition allows concurrent runs. Absent if the definition cannot be read. */
+  /** Whether the definition allows concurrent runs; undefined if the definition cannot be read. */
   readonly definition?: {
     readonly askedAtMs: number;
     readonly allowsSeveral: boolean | undefined;
@@ -33,24 +33,24 @@ export type WatchedJob = {
   readonly shownMs?: number;
   readonly runsAskedMs?: number;
   readonly hiddenMs?: number;
-  /** Runs around undecided expected times. */
+  /** Runs around undecided times. */
   readonly runs: readonly SeenRun[];
-  /** Before this time, runs were dropped, because there were too many. */
+  /** The time before which some runs were dropped, because there were too many. */
   readonly lostRunsMs?: number;
   /** Missed runs that a response about the schedule must confirm. There is no response while the job or its project is off. */
   readonly held?: readonly Missed[];
-  /** The nodes of the last runs, each with the number of further runs for which it counts as usual. */
+  /** The nodes of the last runs. The number is how many further runs a node counts as usual. */
   readonly nodes?: Readonly<Record<string, number>>;
   /** The latest decisions, sorted by expected time. */
   readonly verdicts: readonly Verdict[];
   readonly lastMissedMs?: number;
-  /** The missed runs of the last days, including those that are no longer in `verdicts`. */
+  /** The missed runs of the last days, including missed runs that `verdicts` no longer has. */
   readonly misses?: readonly Misses[];
-  /** When the job was first missing in the list. */
+  /** The time at which the job was first missing in the list. */
   readonly goneAtMs?: number;
-  /** The failed requests, while the schedule cannot be read. */
+  /** The failed requests; undefined unless the schedule cannot be read. */
   readonly unread?: Unread;
-  /** The shortest span with more times than the server could list, and when it was requested. */
+  /** The shortest span with too many times for the server, and the time of this request. */
   readonly limit?: { readonly spanMs: number; readonly atMs: number };
 };
 
@@ -58,11 +58,11 @@ export type Unread = {
   readonly atMs: number;
   /** The number of consecutive failed requests. */
   readonly count: number;
-  /** The error, unless the response had no times. */
+  /** The error; absent if the response had no times. */
   readonly why?: string;
 };
 
-/** Returns when the pause after failed requests ends. Each pause is twice as long as the one before. */
+/** Returns the end of the pause after failed requests; each pause is twice as long as the pause before. */
 export function restsUntilMs({ atMs, count }: Unread): number {
   return atMs + Math.min(minRestMs * 2 ** (count - 1), maxRestMs);
 }
@@ -70,7 +70,7 @@ export function restsUntilMs({ atMs, count }: Unread): number {
 const minRestMs = 600_000;
 const maxRestMs = 6 * 3_600_000;
 
-/** Returns the longest span to request. For a day after a failed request, it is a quarter of the failed span. */
+/** Returns the longest span to request. For a day after a failed request, spans are a quarter of the failed one. */
 export function maxSpanMs({ limit }: WatchedJob, nowMs: number): number {
   if (limit === undefined || Math.abs(nowMs - limit.atMs) > limitedForMs) return Number.POSITIVE_INFINITY;
   return limit.spanMs / 4;
@@ -80,16 +80,16 @@ const limitedForMs = 86_400_000;
 
 export type OffPeriod = {
   readonly what: 'job' | 'schedule';
-  /** When the job was last seen on. */
+  /** The time at which the job was last seen on; absent if never. */
   readonly lastOnMs?: number;
-  /** Since when the job is known to be off. */
+  /** The time since which the job is known to be off. */
   readonly sinceMs: number;
   readonly seenAtMs: number;
-  /** When the job was seen on again. */
+  /** The time at which the job was seen on again. */
   readonly untilMs?: number;
 };
 
-/** The maximum pause between lists. In a longer pause, a switch may go off and on unnoticed. */
+/** The maximum pause between lists. During a longer pause, a switch may have been off unnoticed. */
 export const maxListGapMs = 600_000;
 
 export type SeenRun = {
@@ -97,8 +97,8 @@ export type SeenRun = {
   readonly startedAtMs: number;
   readonly endedAtMs?: number;
   /**
-   * `scheduled`: may match an expected time. `missed`: the server's own record of a missed run. `waiting`: the wait
-   * before a one-time run, which the server counts as a run.
+   * `scheduled`: may match an expected time; `missed`: the server's own record of a missed run; `waiting`: the wait before a
+   * one-time run, which the server counts as a run.
    */
   readonly kind: 'scheduled' | 'missed' | 'waiting' | 'other';
 };
@@ -137,7 +137,7 @@ export type Verdict = { readonly expectedMs: number } & (
         | 'unconfirmed'
         | 'hidden'
         | 'unasked';
-      /** How many expected times of the hour have the verdict, if not 1. */
+      /** The number of times in the hour with the verdict, if not 1. */
       readonly count?: number;
     }
 );
@@ -146,35 +146,35 @@ export type Missed = Extract<Verdict, { is: 'missed' }>;
 
 export type Judged = { readonly job: WatchedJob; readonly verdicts: readonly Verdict[] };
 
-/** Returns the owner of a job at a time: the owner in the last list before it. */
+/** Returns the owner of a job at a time, by the last list before this time. */
 export function ownerAt({ ownerUuid, formerOwners = [] }: WatchedJob, atMs: number): string | undefined {
   return formerOwners.find(({ untilMs }) => untilMs > atMs)?.uuid ?? ownerUuid;
 }
 
-/** Returns the undecided expected times without those of held missed runs. */
+/** Returns the undecided times, without the times of held missed runs. */
 export function openTimes({ timetable, sinceMs, decidedMs }: WatchedJob): readonly number[] {
   return timetable?.timesMs.filter((time) => time > decidedMs && time >= sinceMs) ?? [];
 }
 
-/** Returns a time before which finished runs are no longer needed; undefined if all times are decided. */
+/** Returns the time before which finished runs are no longer needed; undefined if all times are decided. */
 export function firstOpenMs(job: WatchedJob): number | undefined {
   const [first] = openTimes(job);
   const gapMs = job.timetable?.gap?.afterMs;
   return gapMs === undefined ? first : Math.min(first ?? gapMs, gapMs);
 }
 
-/** Returns the undecided expected times with those of held missed runs. */
+/** Returns the undecided times, including the times of held missed runs. */
 export function undecidedTimes(job: WatchedJob): readonly number[] {
   return [...(job.held ?? []).map(({ expectedMs }) => expectedMs), ...openTimes(job)];
 }
 
-/** Returns the next expected time; undefined for a job that is off. */
+/** Returns the first expected time in the future; undefined for a job that is off. */
 export function nextTime(job: WatchedJob, nowMs: number): number | undefined {
   if (isOff(job)) return undefined;
   return job.timetable?.timesMs.find((time) => time > nowMs);
 }
 
-/** Returns until when the last response shows no start. */
+/** Returns the time until which no start is expected, if the last response shows it. */
 export function quietUntil(job: WatchedJob, nowMs: number): number | undefined {
   const { untilMs = nowMs } = job.timetable ?? {};
   return untilMs > nowMs && nextTime(job, nowMs) === undefined ? untilMs : undefined;
@@ -184,22 +184,22 @@ export function isOff({ off }: Pick<WatchedJob, 'off'>): boolean {
   return off.some(({ untilMs }) => untilMs === undefined);
 }
 
-/** Reports whether a job was switched on or off between two readings. Periods that are over do not matter. */
+/** Reports whether a job was switched on or off. Periods that are over are ignored. */
 export function isSwitched(before: Pick<WatchedJob, 'off'>, after: Pick<WatchedJob, 'off'>): boolean {
   const toOpen = ({ off }: Pick<WatchedJob, 'off'>): string =>
     off.flatMap(({ what, untilMs }) => (untilMs === undefined ? [what] : [])).join(' ');
   return toOpen(before) !== toOpen(after);
 }
 
-/** Missed runs of one job with the same reason and the same facts. */
+/** Missed times of one job with the same reason and the same facts. */
 export type Misses = {
   readonly reason: MissReason;
   readonly facts: readonly Fact[];
-  /** The expected times, in ascending order. */
+  /** The times, in ascending order. */
   readonly timesMs: readonly number[];
 };
 
-/** Adds decided times to the missed runs of a job. Removes missed runs that are more than a week older. */
+/** Adds decided times to the missed runs of a job, and removes times that are a week older. */
 export function addMisses(
   before: readonly Misses[] | undefined,
   verdicts: readonly Verdict[],
@@ -212,7 +212,7 @@ export function addMisses(
   const misses = [...(before ?? [])];
   for (const { reason, facts, expectedMs } of missed) {
     const last = misses.at(-1);
-    // An expected time may be decided after a later one. It then starts a new group.
+    // An earlier time may be decided after a later time; then the earlier time starts a new group.
     const isLater = last?.reason === reason && (last.timesMs.at(-1) ?? 0) < expectedMs;
     const isShared = isLater && JSON.stringify(last.facts) === JSON.stringify(facts);
     if (isShared || (isLater && misses.length >= maxMisses))
@@ -235,7 +235,7 @@ function toKept(misses: readonly Misses[], fromMs: number): readonly Misses[] {
 
 const dayMs = 86_400_000;
 const keptMs = 7 * dayMs;
-/** As many times as a job that starts each minute has in a day. */
+/** The times of one day of a job that starts each minute. */
 const maxTimes = 1500;
-/** Beyond this number, groups are joined, without their facts. */
+/** More groups are joined, without their facts. */
 const maxMisses = 100;

@@ -14,7 +14,7 @@ import {
   type WatchedJob,
 } from './watched-job.ts';
 
-/** Why a job ran, or did not run, at its last decided time. Times are text, as in JSON. */
+/** Why a job ran or did not run at its last decided time. Times are text, as in JSON. */
 export type Why = {
   readonly server: string;
   readonly id: string;
@@ -45,7 +45,7 @@ export type WhyInput = {
   readonly asked: AskedSchedules;
 };
 
-/** How many schedules have known times, of how many, and how long the remaining requests take. */
+/** The number of schedules with known times, the number of all schedules, and the time that the remaining requests take. */
 export type AskedSchedules = { readonly known: number; readonly all: number; readonly leftMs: number };
 
 /** Explains the last decision about a job, and why the job cannot run now. */
@@ -54,7 +54,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
   const nextMs = nextTime(job, nowMs);
   const then = verdict !== undefined && 'facts' in verdict ? verdict.facts : [];
   const blockers = findBlockers(job, sources, nowMs);
-  // A cause that still exists is described once, not twice.
+  // A cause that still exists is described once.
   const isSaid = ({ reason, fact }: Blocker): boolean =>
     reason === toReason(verdict) && then.some(({ atMs }) => atMs === fact.atMs);
   const now = blockers.filter((blocker) => !isSaid(blocker)).map(({ fact }) => fact);
@@ -63,7 +63,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
   const sentences = [
     verdict === undefined ? toUndecided(job, nowMs, asked) : toSentence(verdict, then, nowMs),
     ...now.map(({ fact, atMs }) => `${toCapital(fact)} (seen ${toTime(atMs, nowMs)}).`),
-    // A run shows the new name of a job earlier than the job list does.
+    // Runs show the new name of a job earlier than the job list.
     ...(lastRun === undefined && verdict?.is === 'ran' ? [] : [toLastRun(lastRun, nowMs)]),
     `Next run: ${toNext(job, nowMs)}.`,
     ...(job.unread?.why === undefined ? [] : [`Its schedule cannot be read: ${job.unread.why}.`]),
@@ -117,7 +117,7 @@ function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): st
   return `Did not run at ${at}: ${because}.`;
 }
 
-/** Why an expected time is undecided: the end of a sentence. */
+/** The reasons for undecided times, as the end of a sentence. */
 export const undecidedBecause = {
   edited: 'the job was edited around that time',
   unsure: 'its schedule may have changed between two requests for it',

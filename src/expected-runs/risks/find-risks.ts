@@ -15,7 +15,7 @@ export type RisksInput = Omit<Trouble, 'path' | 'facts'> & {
   readonly durationMs: (project: string, group: string, name: string, jobId: string) => number | undefined;
   /** The running executions by job id. */
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
-  /** Spans in which more runs are expected than there are threads. */
+  /** The spans in which more runs are expected than there are threads. */
   readonly crowds: readonly Crowd[];
   readonly areThreadsKnown: boolean;
   readonly isCritical: (path: string) => boolean;
@@ -36,7 +36,7 @@ export type RunsAtRisk = {
   readonly isNext: boolean;
 };
 
-/** A cause, and the runs that it puts at risk. */
+/** One cause, and the runs that it puts at risk. */
 export type TroubleAhead = Risk & {
   readonly count: number;
   readonly jobCount: number;
@@ -52,17 +52,17 @@ export type RisksAhead = {
   readonly atRisk: number;
   /** The trouble ahead, sorted by first run, then by severity. */
   readonly troubles: readonly TroubleAhead[];
-  /** The number of runs at risk by reason. A reason is absent if it cannot be known. */
+  /** The number of runs at risk for each reason; absent for a reason that cannot be known. */
   readonly byReason: ReadonlyMap<RiskReason, number>;
   /** The runs at risk, sorted by first run. */
   readonly runs: readonly RunsAtRisk[];
   /** The number of runs of jobs without a known past run or node. */
   readonly unjudged: number;
-  /** The number of active jobs with unknown starts, and how many of them are in switched-off projects. */
+  /** The number of active jobs with unknown times, and of such jobs in switched-off projects. */
   readonly untimed: { readonly count: number; readonly switchedOff: number };
 };
 
-/** Finds the runs within a horizon that known trouble puts at risk. What is unknown is counted, not guessed. */
+/** Finds the runs in a horizon that known trouble puts at risk. Unknown values are counted, not guessed. */
 export async function findRisks(input: RisksInput, pause: Pause): Promise<RisksAhead> {
   const { jobs, nowMs, untilMs, factsOf, isCritical } = input;
   const troubles = new Map<string, Mutable<TroubleAhead>>();
@@ -120,7 +120,7 @@ type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
 type TimesOfJob = { readonly path: string; readonly timesMs: readonly number[] };
 
-/** Returns the risks of single runs, which depend on other runs. */
+/** Returns risks of single times, which depend on other runs. */
 function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: RisksInput): readonly Met[] {
   const met: Met[] = [];
   const durationMs = input.durationMs(job.project, job.group, job.name, job.id);
@@ -143,7 +143,7 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
 
 /** Returns the crowds of the member that runs a job. */
 function toCrowdsOf(crowds: readonly Crowd[], ownerUuid = ''): readonly Crowd[] {
-  // Without a cluster, a crowd has no member.
+  // Without a cluster, crowds have no member.
   return crowds[0]?.ownerUuid === undefined ? crowds : crowds.filter((crowd) => crowd.ownerUuid === ownerUuid);
 }
 
@@ -166,7 +166,7 @@ function toOverdue(path: string, { id, startedAtMs }: SeenRun, { durationMs, atO
   return { reason: 'overlap', subject: path, text, sinceMs: startedAtMs, evidence, executionId: id };
 }
 
-/** Returns the times within crowds. Both lists are sorted. */
+/** Returns the times that are within crowds. Both arguments are sorted. */
 function findCrowded(timesMs: readonly number[], crowds: readonly Crowd[]): readonly number[] {
   let place = 0;
   return timesMs.filter((time) => {
@@ -185,15 +185,15 @@ const tooMany: Risk = {
 
 type Duration = Pick<RisksInput, 'nowMs'> & Usual & { readonly running: readonly SeenRun[] };
 
-/** Returns the times at which a job is expected to have its maximum number of runs. A skipped run takes no time. */
+/** Returns the times at which the job is expected to have its maximum number of runs. A skipped run takes no time. */
 function findSkipped(timesMs: readonly number[], { nowMs, durationMs, atOnce, running }: Duration): readonly number[] {
   const expected = running.map(({ startedAtMs }) => startedAtMs + durationMs);
-  // A run that is overdue by some time is expected to last as long again.
+  // An overdue run is expected to last as long again as it is overdue.
   const ends = expected.map((endMs) => (endMs < nowMs ? 2 * nowMs - endMs : endMs)).sort((one, other) => one - other);
   return timesMs.filter((time) => {
     while ((ends[0] ?? Number.POSITIVE_INFINITY) <= time) ends.shift();
     if (ends.length >= atOnce) return true;
-    // The run may end before runs in progress end.
+    // Runs in progress may end after this run.
     ends.splice(ends.findLastIndex((endMs) => endMs <= time + durationMs) + 1, 0, time + durationMs);
     return false;
   });
@@ -201,11 +201,11 @@ function findSkipped(timesMs: readonly number[], { nowMs, durationMs, atOnce, ru
 
 type Times = Omit<RunsAtRisk, 'job' | 'isCritical' | 'isNext'>;
 
-/** Groups the times of a job by their risks: a job that starts each minute becomes one line. */
+/** Groups the times of a job by their risks, so that a job that starts each minute is one line. */
 function groupTimes(met: readonly Met[]): readonly Times[] {
   const sorted = met.toSorted((one, other) => rank(one.risk) - rank(other.risk));
   const [first] = sorted;
-  // If the server is passive, hundreds of thousands of times may have the same risk.
+  // A passive server may have hundreds of thousands of times, all with the same risk.
   if (sorted.every(({ timesMs }) => timesMs === first?.timesMs)) return toOneGroup(sorted);
   const metAt = new Map<number, Risk[]>();
   for (const { risk, timesMs } of sorted)
@@ -262,7 +262,7 @@ function byTime(one: TroubleAhead, other: TroubleAhead): number {
   return one.firstMs - other.firstMs || rank(one) - rank(other);
 }
 
-/** Counts runs by reason. Reasons that cannot be known are absent. */
+/** Counts runs by reason. Unknown reasons are absent. */
 function countByReason(
   met: ReadonlyMap<RiskReason, number>,
   { sources, areThreadsKnown, surroundings }: RisksInput,

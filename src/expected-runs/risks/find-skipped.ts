@@ -11,24 +11,24 @@ import {
   type WatchedJob,
 } from '../deciding/watched-job.ts';
 
-/** A success of a job. Missed runs before the success count as recovered. */
+/** A success of a job. Missed runs before this success count as recovered. */
 export type Success = { readonly id?: number; readonly startedAtMs: number };
 
 export type SkippedInput = {
   readonly jobs: Iterable<WatchedJob>;
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** The known successes by job id, or by path if a job has no known id; sorted by start. */
+  /** The known successes, sorted by start, by job id; by path for a job without a known id. */
   readonly successes: ReadonlyMap<string, readonly Success[]>;
   /** The running executions by job id. */
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
   readonly isCritical: (path: string) => boolean;
   readonly isProjectOff: (project: string) => boolean;
-  /** The decisions of the last days, by hour. A job itself stores only its latest decisions. */
+  /** The decisions of the last days by hour, because a job stores only its latest decisions. */
   readonly hours: readonly HourOfTimes[];
 };
 
-/** Missed runs of one job with the same cause, and the same next success. */
+/** Missed times of one job with the same cause and the same next success. */
 export type SkippedRuns = {
   readonly job: JobNames;
   readonly jobId: string;
@@ -38,9 +38,9 @@ export type SkippedRuns = {
   readonly firstMs: number;
   readonly lastMs: number;
   readonly count: number;
-  /** The first success after the missed runs. */
+  /** The first success that started later; undefined if there is none yet. */
   readonly recovered: Success | undefined;
-  /** A run in progress that may become the first success. */
+  /** A later run in progress, if there is no success yet. */
   readonly underWay?: SeenRun | undefined;
   readonly isGone?: boolean;
 };
@@ -51,21 +51,21 @@ export type Skipped = {
   readonly missed: number;
   /** The number of missed runs without a later success. */
   readonly left: number;
-  /** When the watch of jobs began; missed runs before that are unknown. */
+  /** When the watch of jobs began; earlier missed runs are unknown. Undefined without watched jobs. */
   readonly watchedMs: number | undefined;
-  /** The undecided times in the interval: the number of the jobs, or of the whole hours if that is greater. */
+  /** The undecided times in the interval: the number in the jobs, or in its whole hours if this is greater. */
   readonly undecided: number;
   /** The number of times whose check takes longer than usual. */
   readonly open: number;
-  /** The number of jobs with unknown starts in the interval. */
+  /** The number of jobs with unknown times in the interval. */
   readonly untimed: number;
   /** True if running executions are unknown. */
   readonly isUnread?: boolean;
-  /** Runs without a later success first, critical runs before others, then recovered runs; sorted by time. */
+  /** Runs without a later success come first, critical runs before others, then recovered runs; sorted by time. */
   readonly runs: readonly SkippedRuns[];
 };
 
-/** Finds the scheduled runs of an interval that did not happen, and later successes of their jobs. */
+/** Finds the scheduled runs of an interval that did not happen, with later successes. */
 export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Skipped> {
   const { jobs, sinceMs, untilMs, isProjectOff, hours } = input;
   const runs: SkippedRuns[] = [];
@@ -106,7 +106,7 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
   };
 }
 
-/** How long the decision about a missed run usually takes. */
+/** A missed run is usually decided within this time. */
 const usualMs = 600_000;
 
 type SomeMisses = NonNullable<WatchedJob['misses']>[number];

@@ -1,13 +1,13 @@
 import type { JobNames } from '../../domain/execution.ts';
 import type { Pause } from '../../domain/pause.ts';
 
-/** The expected runs of a job, or its runs in progress. */
+/** A job, or its runs in progress, with expected times. */
 export type ExpectedJob = {
   readonly job: JobNames;
   readonly isCritical: boolean;
-  /** If undefined, runs count only at the moment of their start. */
+  /** The duration; undefined if unknown, so that runs count only at the moment of their start. */
   readonly durationMs: number | undefined;
-  /** Reports whether all starts up to `toMs` are known. */
+  /** Reports whether all starts up to a time are known. */
   readonly isTimedUntil: (toMs: number) => boolean;
   /** Returns the expected starts after `fromMs`, up to and including `toMs`. */
   readonly startsWithin: (fromMs: number, toMs: number) => readonly number[];
@@ -17,13 +17,13 @@ export type RunGoingOn = {
   readonly job: JobNames;
   readonly isCritical: boolean;
   readonly endMs: number;
-  /** True if the usual duration is unknown, so that the end is a guess. */
+  /** True if the usual duration is not known, so that the end is a guess. */
   readonly isUnmeasured?: boolean;
 };
 
 export type WindowWish = {
   readonly forMs: number;
-  /** How far ahead a window may start. */
+  /** The span from now in which windows may start. */
   readonly withinMs: number;
   readonly count: number;
 };
@@ -34,7 +34,7 @@ type WindowsInput = WindowWish & {
   readonly nowMs: number;
 };
 
-/** The runs of one job that a window affects: those that start in the window, and those in progress. */
+/** The runs of one job that a window affects: runs that start in the window, and runs in progress. */
 export type Touched = { readonly job: JobNames; readonly isCritical: boolean; readonly count: number };
 
 export type QuietWindow = {
@@ -42,19 +42,19 @@ export type QuietWindow = {
   readonly endMs: number;
   readonly runs: number;
   readonly critical: number;
-  /** The number of jobs with unknown starts before the end of the window. */
+  /** The number of jobs whose starts up to the end of the window are not all known. */
   readonly unknown: number;
-  /** The number of jobs whose runs start before the window, and may last until then: their duration is unknown. */
+  /** The number of jobs with runs of unknown duration that start before the window and may last until then. */
   readonly unmeasured: number;
   /** Critical jobs first, then by number of runs. */
   readonly touched: readonly Touched[];
-  /** The first start after the window, within a day. */
+  /** The first start after the window, if it is within a day. */
   readonly next: { readonly atMs: number; readonly job: JobNames } | undefined;
 };
 
 /**
- * Finds the windows that affect the fewest critical runs, then the fewest runs, then the earliest. Windows start at
- * full minutes, and do not overlap. A job with unknown starts counts with its earlier number of runs.
+ * Finds the windows that affect the fewest critical runs, then the fewest runs, then the earliest windows. Windows do not
+ * overlap and start at full minutes. A job with unknown starts counts with its former number of runs.
  */
 export async function findWindows(input: WindowsInput, pause: Pause): Promise<readonly QuietWindow[]> {
   const { nowMs, withinMs, forMs, count } = input;
@@ -81,12 +81,12 @@ const minuteMs = 60_000;
 
 type Grid = { readonly firstMs: number; readonly minutes: number };
 
-/** Counts the runs that each window affects: sums of the differences between neighbouring windows. */
+/** Counts the runs that each window affects, by adding up the differences between neighbouring windows. */
 async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { firstMs, minutes }: Grid, pause: Pause) {
   const all = new Int32Array(minutes + 1);
   const critical = new Int32Array(minutes + 1);
   const add = (startMs: number, endMs: number, isCritical: boolean, weight = 1): void => {
-    // A run that starts at the end of a window, or ends at its start, is not affected.
+    // A run is not affected if it starts at the end of the window, or ends at its start.
     const from = Math.max(0, Math.floor((startMs - forMs - firstMs) / minuteMs) + 1);
     const to = Math.min(minutes, Math.ceil((endMs - firstMs) / minuteMs));
     if (from >= to) return;
@@ -113,7 +113,7 @@ async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { fir
   return { all, critical };
 }
 
-/** Returns the first number below `count` from which on `holds` is true for all numbers. */
+/** Returns the first number below `count` with a condition that all greater numbers also meet. */
 function findFirst(count: number, holds: (number: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {
@@ -147,7 +147,7 @@ async function describe(startMs: number, input: WindowsInput, pause: Pause): Pro
     const { startsWithin, durationMs, isTimedUntil } = each;
     if (!isTimedUntil(endMs)) unknown += 1;
     if (durationMs === undefined && startsWithin(nowMs, startMs - 1).length > 0) unmeasured += 1;
-    // A run that ends when the window starts, or starts when the window ends, is not affected.
+    // A run is not affected if it ends when the window starts, or starts when the window ends.
     const fromMs = Math.max(nowMs, startMs - Math.max(durationMs ?? 0, 1));
     const own = startsWithin(fromMs, endMs - 1);
     if (own.length > 0) touch(each, own.length);

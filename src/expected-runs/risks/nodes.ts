@@ -15,10 +15,10 @@ type Run = Pick<Execution, 'status' | 'project' | 'job' | 'succeededOn' | 'faile
   readonly endedAtMs: number;
 };
 
-/** Changed nodes. A node is undefined if it works again, or failed long ago. */
+/** The changed nodes; undefined for a node that works again, or whose last failure was long ago. */
 export type NodeChanges = ReadonlyMap<string, FailingNode | undefined>;
 
-/** Returns a function that applies finished runs, in any order, and returns the changed nodes. */
+/** Returns a function that applies finished runs in any order and returns the changed nodes. */
 export function createNodeNotes(): (known: FailingNodes, runs: readonly Run[]) => NodeChanges {
   const succeededMs = new Map<string, number>();
   return (known, runs) => {
@@ -47,7 +47,7 @@ function noteNodes(known: FailingNodes, runs: readonly Run[], succeededMs: Map<s
   return changed;
 }
 
-/** Reports whether a run shows how its nodes are. Aborted runs and retried attempts do not. */
+/** Reports whether a run says something about its nodes. Aborted runs and retried attempts say nothing. */
 function isFinal({ status }: Run): boolean {
   return status !== 'aborted' && status !== 'failed-with-retry' && status !== 'missed';
 }
@@ -63,7 +63,7 @@ function addFailure(before: FailingNode | undefined, node: string, { project = '
   };
 }
 
-/** Returns the nodes whose failures began up to `throughMs`. After later failures, a success may still be unread. */
+/** Returns the nodes whose failures began up to this time. The success after a recent failure may not have been read yet. */
 export function listSettled(nodes: FailingNodes, throughMs: number): FailingNodes {
   return new Map([...nodes].filter(([, { sinceMs }]) => sinceMs <= throughMs));
 }
@@ -72,8 +72,8 @@ const maxJobs = 10;
 const quietMs = 8 * 86_400_000;
 
 /**
- * Returns the jobs that prove that a node fails: several failed, and none succeeded since. A job that also failed while
- * others succeeded on the node is no proof. `failsSinceMs` is the end of the first of its consecutive failures.
+ * Returns the jobs that prove that a node fails: several failed jobs, without a later success. A job that also failed while
+ * others succeeded on the node is no proof; `failsSinceMs` is the end of its first failure in a row.
  */
 export function findWitnesses(
   { jobs, sinceMs }: FailingNode,
@@ -86,7 +86,7 @@ export function findWitnesses(
 /** For each node, the number of further runs for which it counts as usual. */
 type UsualNodes = Readonly<Record<string, number>>;
 
-/** Returns the usual nodes of a job: those of its last five runs, including the given run. */
+/** Returns the usual nodes of a job: the nodes of its last five runs, including this run. */
 export function noteUsual(
   before: UsualNodes | undefined,
   { succeededOn = [], failedNodes }: Run,
@@ -105,7 +105,7 @@ export function noteUsual(
 
 const usualFor = 5;
 
-/** Reports whether the last run was on a node. Such a node counts for the full number of further runs. */
+/** Reports whether the last run had a node: then the node still counts for the full number of further runs. */
 export function isOfLastRun(left: number): boolean {
   return left === usualFor;
 }

@@ -29,13 +29,13 @@ export type RiskReason = (typeof riskReasons)[number];
 
 export type Risk = {
   readonly reason: RiskReason;
-  /** The project, node, member or job path with the trouble; empty if the server has it. */
+  /** The project, node, member or job path with the trouble; empty for the server. */
   readonly subject: string;
   /** The trouble, as the beginning of a sentence. */
   readonly text: string;
-  /** When the trouble began, if known and before the run. */
+  /** The start of the trouble, if it is known and before the run. */
   readonly sinceMs: number | undefined;
-  /** The facts that prove the trouble, some with an execution. */
+  /** The facts that prove the trouble, perhaps with an execution. */
   readonly evidence: string;
   readonly executionId?: number | undefined;
 };
@@ -59,7 +59,7 @@ export type Trouble = {
   readonly surroundings: Surroundings | undefined;
 };
 
-/** Returns the trouble that affects every run of a job. */
+/** Returns trouble that affects every run of a job. */
 export function findLasting(job: WatchedJob, trouble: Trouble): readonly Risk[] {
   return [
     ...findSwitched(job, trouble),
@@ -104,7 +104,7 @@ function findOwnerGone({ ownerUuid }: WatchedJob, { sources, nowMs }: Trouble): 
   return [{ reason: 'owner_gone', subject: ownerUuid, text, sinceMs: lastMs, evidence: 'its last answer' }];
 }
 
-/** Returns a risk if all nodes of the last run have left the inventory: the next run has no node, and fails. */
+/** Returns a risk if all nodes of the last run have left the inventory: without a node, the next run fails. */
 function findGoneNodes({ project, nodes = {} }: WatchedJob, { surroundings }: Trouble): readonly Risk[] {
   const needed = Object.keys(nodes);
   // If earlier runs had other nodes, the job selects nodes for each run.
@@ -127,7 +127,7 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble)
     if (surroundings?.nodeGoneMs(project, node) !== undefined) return [];
     const { sinceMs } = failing;
     const failed = `${toList(jobs)} failed on it, and none has succeeded since`;
-    // Jobs that use only this node may themselves be the cause.
+    // Jobs with only this node may themselves be the cause.
     const isOnly = jobs.every((path) => surroundings?.nodeCountOf(ofJobPath(path).project) === 1);
     const evidence = isOnly ? `${failed}; it is their only node, so the jobs may be the cause` : failed;
     const text = isOnly ? `several jobs fail on node ${node}` : `node ${node} fails everywhere`;
@@ -135,7 +135,7 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble)
   });
 }
 
-/** Counts jobs with the same child job or the same refused key as one: the child or the key may be the cause. */
+/** Counts all jobs with the same child job or refused key as one job, because the child or the key may be the cause. */
 function countIndependent(paths: readonly string[], { factsOf, surroundings }: Trouble): number {
   const seen = new Set<string>();
   return paths.filter((path) => {
@@ -151,7 +151,7 @@ function countIndependent(paths: readonly string[], { factsOf, surroundings }: T
   }).length;
 }
 
-/** Returns each node on which several jobs failed without a later success, with these jobs. */
+/** Returns the nodes on which several jobs failed without a later success, with the jobs. */
 export function findFailingNodes({ nodes, factsOf }: Pick<Trouble, 'nodes' | 'factsOf'>): FailingJobs {
   const found = [...nodes].map(([node, failing]) => [node, findWitnesses(failing, toFailsSince(factsOf))] as const);
   return new Map(found.filter(([, jobs]) => jobs.length > 0));
@@ -172,25 +172,25 @@ function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trou
   const { lastFailure, lastFailedId, lastFailedMs, lastStartMs = lastFailedMs, consecutiveFailures = 0 } = facts ?? {};
   const isRefused = lastFailure?.failureClass === 'access' && lastFailure.id === lastFailedId;
   if (!isRefused || consecutiveFailures === 0 || lastFailedMs === undefined) return [];
-  // Counted from the start of the run, because a key may change during the run.
+  // The time is the start, because a key may change during the run.
   const sinceMs = Math.min(lastFailedMs, lastStartMs ?? lastFailedMs);
   const untilMs = surroundings?.accessUnchangedMs(job, sinceMs);
   if (untilMs === undefined) return [];
   const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of the job had changed by ${toTime(untilMs, nowMs)}`;
-  // After several failures, the beginning is unknown: earlier failures may have had another cause.
+  // The time is unknown after several failures, because earlier failures may have had another cause.
   const begunMs = consecutiveFailures === 1 ? lastFailedMs : undefined;
   const text = `${path} is refused access`;
   return [{ reason: 'access', subject: path, text, sinceMs: begunMs, evidence, executionId: lastFailedId }];
 }
 
-/** Returns a risk if the job fails every time. Aborted runs and retried attempts do not count. */
+/** Returns a risk if the job fails every time. Aborted runs and retried attempts are ignored. */
 function findFailing({ path, facts }: Trouble): readonly Risk[] {
   const failing = facts && toFailing(facts);
   if (failing === undefined) return [];
   return [{ reason: 'job_failing', subject: path, text: `${path} fails every time`, ...failing }];
 }
 
-/** Returns a risk if a child job fails on its own, and its parent job has not succeeded since. */
+/** Returns a risk if a child job fails on its own, without a later success of its parent job. */
 function findFailingChildren({ id }: WatchedJob, { facts, factsOf, surroundings }: Trouble): readonly Risk[] {
   return (surroundings?.childrenOf(id) ?? []).flatMap(({ project, group, name }): Risk[] => {
     const ofChild = factsOf(project, group, name);
@@ -201,7 +201,7 @@ function findFailingChildren({ id }: WatchedJob, { facts, factsOf, surroundings 
   });
 }
 
-/** Returns when a job began to fail: three consecutive failures, or two with the same lines in their logs. */
+/** Returns the start of a repeated failure: three consecutive failures, or two with the same lines in their logs. */
 function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence' | 'executionId'> | undefined {
   const { consecutiveFailures: count, failedMs = [], lastFailedId, lastFailure } = facts;
   const beforeMs = lastFailure?.id === lastFailedId ? lastFailure?.lines?.beforeMs : undefined;
@@ -209,7 +209,7 @@ function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence' | 'execut
   if (count < failuresInRow && !isSame) return undefined;
   const last = lastFailedId === undefined ? '' : `, the last is #${lastFailedId}`;
   return {
-    // The times of earlier failures are unknown.
+    // Only the last failures have a known time.
     sinceMs: count > failedMs.length ? undefined : failedMs.at(-1),
     evidence: `its last ${count} runs failed${isSame ? ' with the same lines in their logs' : ''}${last}`,
     executionId: lastFailedId,
@@ -218,7 +218,7 @@ function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence' | 'execut
 
 const failuresInRow = 3;
 
-/** Returns a risk if the job shares the cause of many failing jobs, and has not succeeded since. */
+/** Returns a risk if the job shares the cause of many failing jobs, without a later success. */
 function findCause(job: WatchedJob, { facts, surroundings }: Trouble): readonly Risk[] {
   const cause = surroundings?.causeOf(job);
   if (cause === undefined || (facts?.lastSuccessMs ?? 0) > cause.sinceMs) return [];

@@ -71,7 +71,7 @@ function listShown(jobs: Iterable<WatchedJob>, tallies: Iterable<Tally>): Tally[
   return [...tallies].filter((tally) => isThere(tally, there));
 }
 
-/** Reports whether a tally has a series: the series of a job end with the job, those of a project with its last job. */
+/** Reports whether a tally has a series. Series of a job end with the job, and series of a project with its last job. */
 function isThere({ kind, labels }: Tally, there: ReadonlySet<string>): boolean {
   return there.has(kind === 'missed' ? toKey(labels.slice(0, 3)) : (labels[0] ?? ''));
 }

@@ -8,9 +8,9 @@ export type ScheduledJob = Pick<WatchedJob, 'id' | 'project' | 'group' | 'name' 
   readonly server: string;
   readonly nowMs: number;
   readonly nextMs: number | undefined;
-  /** The time until which no start is expected. */
+  /** The time until which no start is expected, if known. */
   readonly quietUntilMs: number | undefined;
-  /** Findings that prevent the schedule from starting the job now. */
+  /** The findings that prevent the schedule from starting the job now. */
   readonly blockers: readonly Blocker[];
   readonly lastRun: RunOfJob | undefined;
   /** True if the results of the job change often. */

@@ -7,25 +7,25 @@ import { isProjectOff, type Sources } from '../deciding/sources.ts';
 import { isTimedUntil } from '../deciding/timetable.ts';
 import { isOff, nextTime, type Verdict, type WatchedJob } from '../deciding/watched-job.ts';
 
-/** The last plan of the next 24 hours. */
+/** The last computed plan of the next 24 hours. */
 type Ahead = { readonly atMs: number; readonly threads: number | undefined; readonly hours: readonly HourAhead[] };
 
 /** The timetable of one server for its page. Times are server times. */
 export type ServerSchedule = {
   readonly server: string;
   readonly nowMs: number;
-  /** Findings that prevent all schedules of the server from starting jobs now. */
+  /** The findings that prevent all schedules of the server from starting jobs now. */
   readonly blockers: readonly Blocker[];
-  /** The number of watched jobs, and how many of them are off, or in a project that is off. */
+  /** The number of watched jobs, and of watched jobs that are off or in a project that is off. */
   readonly jobCount: number;
   readonly offCount: number;
-  /** The number of other jobs with unknown starts within the next day. */
+  /** The number of other jobs whose starts within the next day are not all known. */
   readonly untimedCount: number;
   /** The last twelve hours and the current hour; undefined for an unknown hour. */
   readonly hours: readonly {
     readonly startMs: number;
     readonly known: HourOfTimes | undefined;
-    /** The number of past expected times of the hour that are undecided. */
+    /** The number of past undecided times of this hour. */
     readonly openCount: number;
   }[];
   readonly openCount: number;
@@ -37,7 +37,7 @@ export type ServerSchedule = {
 };
 
 export type TimeOfJob = { readonly job: JobNames; readonly verdict: Verdict };
-/** A coming start, and findings that prevent the schedule from starting the job now. */
+/** A future start, and the findings that prevent the schedule from starting the job now. */
 export type NextStart = { readonly job: JobNames; readonly atMs: number; readonly blockers: readonly Blocker[] };
 
 type Input = {
@@ -49,7 +49,7 @@ type Input = {
   readonly sources: Sources;
 };
 
-/** Collects the content of the timetable page of a server. Its size is limited for any number of jobs. */
+/** Collects the content of the timetable page of a server. The size of this content is limited for any number of jobs. */
 export async function toServerSchedule(
   { server, jobs, hours, nowMs, ahead, sources }: Input,
   pause: Pause,
@@ -105,7 +105,7 @@ function byStart(one: Start, other: Start): number {
   return one.atMs - other.atMs;
 }
 
-/** Adds items. Once the list is long, sorts it and keeps only the first items. */
+/** Adds items. When the list has become long, sorts it and keeps only the first items. */
 function addTo<Item>(
   list: Item[],
   items: readonly Item[],
@@ -122,7 +122,7 @@ function isNotable(verdict: Verdict): boolean {
   return verdict.is !== 'ran' || isLate(verdict);
 }
 
-/** Counts the undecided times of each hour without a list of times, because frequent jobs have hundreds. */
+/** Counts the undecided times of each hour. Builds no list, because frequent jobs have hundreds of times. */
 function countOpen(
   { timetable, decidedMs, sinceMs, held = [] }: WatchedJob,
   nowMs: number,

@@ -75,7 +75,7 @@ export function readFields<Name extends string>(
   names: readonly Name[],
 ): Fields<Name> {
   const query = new URLSearchParams(/\?(.*)$/s.exec(originalUrl)?.[1]);
-  // The cast is safe: each name is a key.
+  // This cast is safe: each name is a key.
   return Object.fromEntries(
     names.map((name) => [name, (query.get(name) ?? '').trim().slice(0, longest)]),
   ) as Fields<Name>;

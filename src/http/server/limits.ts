@@ -167,7 +167,7 @@ function createPageBound(maxBytes: number): (socket: Socket, response: Response)
   return (socket, response) => {
     const end = response.end.bind(response);
     response.end = ((...given: Parameters<typeof end>) => {
-      // The cast is safe: Express ends a response with the whole page or with nothing.
+      // This cast is safe: Express ends a response with the whole page or with nothing.
       const [page] = given as readonly unknown[];
       const bytes = typeof page === 'string' || page instanceof Uint8Array ? page.length : 0;
       // The page of a client that left would never be released.

@@ -66,7 +66,7 @@ export function createHttpServer(options: HttpOptions) {
         const at = descriptor === undefined ? { port, ...(host === undefined ? {} : { host }) } : { fd: descriptor };
         server.listen(at, () => {
           server.removeListener('error', reject);
-          // The cast is safe: the address of a TCP server has a port.
+          // This cast is safe: the address of a TCP server has a port.
           resolve((server.address() as AddressInfo).port);
         });
       }),

@@ -10,9 +10,9 @@ import { explainPostgresFault, isRetryable, leavesCommitOpen, type Place } from 
 export type PostgresSettings = {
   /** Called for each new connection, so that a new password takes effect without a restart. */
   readonly login: () => Promise<Login>;
-  /** Called for each new connection, so that new certificates take effect. Undefined for a host without encryption. */
+  /** Called for each new connection, so that new certificates take effect. Returns undefined for an unencrypted host. */
   readonly tls: (host: string) => Promise<ConnectionOptions | undefined>;
-  /** The schema with the tables. It is created if missing. */
+  /** The schema with the tables. A missing schema is created. */
   readonly schema: string;
   readonly connections: number;
   readonly statementTimeoutMs: number;
@@ -25,17 +25,17 @@ export type Sql = <Row>(text: string, values?: readonly unknown[]) => Promise<re
 export type Connections = {
   /** Runs one statement as a transaction of its own. */
   readonly sql: Sql;
-  /** Runs work as one transaction. If it conflicts with another transaction, it runs again. */
+  /** Runs work as one transaction. After a conflict with another transaction, the work runs again. */
   readonly transact: <Answer>(work: (sql: Sql) => Promise<Answer>) => Promise<Answer>;
   readonly close: () => Promise<void>;
 };
 
 type Timing = Pick<Clock, 'after' | 'random'>;
 
-/** How many connections to a database broke, in all pools. Connections from before the last break are closed. */
+/** The number of broken connections in all pools of a database. Connections from before the last break are closed. */
 type Breaks = { count: number };
 
-/** Creates a pool: a limited number of connections to one database. */
+/** Creates a pool with a limited number of connections to one database. */
 export function createConnections(
   settings: PostgresSettings,
   clock: Timing,
@@ -60,7 +60,7 @@ export function createConnections(
       throw explain('the database cannot be used', error);
     });
 
-  /** Lends a connection for some work. If its state is unknown afterwards, it is closed. */
+  /** Lends a connection for some work. Closes the connection afterwards if its state is unknown. */
   async function borrow<Answer>(work: (client: ClientBase) => Promise<Answer>): Promise<Answer> {
     const client = await connect();
     let isUsable = false;
@@ -71,7 +71,7 @@ export function createConnections(
       isUsable = true;
       return answer;
     } catch (error) {
-      // After an error of a statement, the session stays usable. After other errors, it does not.
+      // The session stays usable after an error of a statement, but not after other errors.
       isUsable = keepsConnection(error);
       if (!isUsable) generations.noteBreak(client);
       throw error;
@@ -120,7 +120,7 @@ async function openConnection(
   prepare: () => Promise<void>,
 ): Promise<PoolClient> {
   for (;;) {
-    // The password is read first: a connection would wait for an unreadable password.
+    // The password is read before connecting. A connection would wait for an unreadable password.
     if (pool.idleCount === 0) await prepare();
     const client = await pool.connect();
     if (isPresent(client)) return client;
@@ -132,7 +132,7 @@ type Generations = ReturnType<typeof createGenerations>;
 
 /** Tracks breaks. A connection that is older than a break may lead to a server that is gone, and its statements would wait. */
 function createGenerations(breaks: Breaks) {
-  /** How many breaks there were when each connection was opened. */
+  /** The number of breaks at the time when each connection was opened. */
   const known = new WeakMap<ClientBase, number>();
   return {
     isPresent: (client: ClientBase): boolean => {
@@ -167,7 +167,7 @@ function toSql(client: ClientBase): Sql {
   };
 }
 
-/** Reports whether the session is still usable: only after an error of a statement. */
+/** Reports whether the session is usable after an error. A session is usable only after an error of a statement. */
 function keepsConnection(error: unknown): boolean {
   if (error instanceof UnansweredError) return false;
   if (error instanceof StateError) return error.cause === undefined || keepsConnection(error.cause);
@@ -184,16 +184,16 @@ function openPool(settings: PostgresSettings, credentials: () => Credentials | u
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
-    // Longer than the server's own limit, whose error has more details.
+    // The timeout is longer than the server's own limit, whose error has more details.
     query_timeout: settings.statementTimeoutMs + 2000,
     application_name: 'automation-exporter',
     types: { getTypeParser },
-    // The pool passes options, although the type has no parameters.
+    // The pool passes its options, although the type has no parameters.
     Client: createClientWith(credentials) as unknown as new () => ClientBase,
   });
-  // The pool replaces an idle connection that breaks.
+  // The pool replaces an idle connection that ends.
   pool.on('error', ignore);
-  // If a connection breaks, its statement is rejected. It may also break while it is lent, before any statement.
+  // A broken connection rejects its statement. A connection may also break while it is lent, before any statement.
   pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
@@ -204,10 +204,10 @@ const idleInTransactionMs = 2500;
 
 type Credentials = { login: Login; tls: ConnectionOptions | undefined };
 
-/** Used in messages while the address is unknown. */
+/** The place in messages while the address is unknown. */
 const unread: Place = { host: 'unknown', port: 0, database: 'unknown' };
 
-/** Returns a client class that adds the present credentials. The pool has the same options for every connection. */
+/** Returns a client class that adds the current credentials. The pool has the same options for every connection. */
 function createClientWith(credentials: () => Credentials | undefined) {
   return function createClient(options: ClientConfig): Client {
     const { login, tls = false } = credentials() ?? {};
@@ -234,7 +234,7 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Parses 64-bit numbers as numbers: ids and times fit into 53 bits. */
+/** Parses 64-bit numbers as numbers, because ids and times fit into 53 bits. */
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   if (oid === bigint) return Number;
   return types.getTypeParser(oid, format) as (value: string) => unknown;
@@ -242,7 +242,7 @@ function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string)
 
 const bigint = 20;
 
-/** Closes a pool. If the server does not respond, the process still ends soon. */
+/** Closes a pool. A server that does not respond must not delay the end of the process. */
 async function closePool(pool: Pool, clock: Pick<Clock, 'after'>): Promise<void> {
   let cancel: Cancel = ignore;
   const limit = new Promise<void>((resolve) => {
@@ -254,12 +254,12 @@ async function closePool(pool: Pool, clock: Pick<Clock, 'after'>): Promise<void>
 
 function ignore(): void {}
 
-/** The parts of a client's connection that pg's types lack. */
+/** The parts of a client's connection that are used here and are missing in pg's types. */
 type Wire = EventEmitter & { stream: Duplex };
 
-/** The maximum size of a response. Without it, a faulty database could fill the memory. */
+/** The maximum size of a response. Without a limit, a faulty database could fill the memory. */
 const maxAnswerBytes = 256 * 2 ** 20;
-/** How much memory a row or a result needs besides its bytes. */
+/** The memory for a row or a result in addition to its bytes. */
 const bytesOfMessage = 400;
 
 const counts = new WeakMap<ClientBase, { bytes: number }>();

@@ -1,4 +1,4 @@
-/** The settings that a message may contain. None of them is secret. */
+/** The settings that a message may contain; none of them is secret. */
 export type Place = {
   readonly host: string;
   readonly port: number;
@@ -32,7 +32,7 @@ export function explainPostgresFault(
 const lacksTables =
   'a table or column of the exporter is missing, or a pooler such as PgBouncer does not keep sessions; set its pool_mode to session, restore the database from a backup, or stop all exporters, drop the schema and start them: they create the schema again, and begin to count anew';
 
-/** Explanations by SQLSTATE, or by the class of SQLSTATE. */
+/** Explanations by SQLSTATE or by its class. */
 const bySqlState: Readonly<Record<string, string>> = {
   '08': 'the connection was lost; the next request opens it again',
   '22': 'it refuses a value that it cannot store',
@@ -71,13 +71,13 @@ function isLostConnection(error: unknown): boolean {
   return ['ECONNRESET', 'EPIPE'].includes(code) || /^(?:Connection terminated|Client has encountered)/.test(message);
 }
 
-/** Reports whether a transaction failed only because of another transaction at the same time. */
+/** Reports whether a transaction failed only because of a concurrent transaction. */
 export function isRetryable(error: unknown): boolean {
   const { code = '' } = error as { code?: string };
   return code === '40001' || code === '40P01';
 }
 
-/** Reports whether a commit may have happened, although it failed. */
+/** Reports whether a commit may have happened although it failed. */
 export function leavesCommitOpen(error: unknown): boolean {
   const { code = '' } = error as { code?: string };
   if (code === '40003' || code.startsWith('08') || code.startsWith('57')) return true;

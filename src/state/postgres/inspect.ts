@@ -1,14 +1,14 @@
 import type { Clock } from '../../domain/clock.ts';
 import { type Connections, createConnections, type PostgresSettings } from './connections.ts';
 
-/** Properties of a database that matter to the state. */
+/** The properties of a database that are important for the state. */
 type PostgresFacts = {
   readonly version: string;
   readonly latencyMs: number;
-  /** Settings without which commits may not survive a crash, and which are off. */
+  /** Settings that are off, so that commits may not survive a crash. */
   readonly unsafe: readonly string[];
   readonly isReadOnly: boolean;
-  /** True if tables can be created in the schema. If the schema is missing, it must be possible to create it. */
+  /** True if tables can be created in the schema. If the schema is missing, the user must be able to create it. */
   readonly mayCreate: boolean;
 };
 

@@ -23,7 +23,7 @@ type Move = {
   readonly to: 'postgres' | 'directory';
   readonly dir: string;
   readonly settings: PostgresSettings;
-  /** True to replace the content of the target. Otherwise, a target with content is refused. */
+  /** True to replace the content of the target. If false, a target with content is refused. */
   readonly overwrite: boolean;
   /** The name of this process as an owner of leases. */
   readonly owner: string;
@@ -31,9 +31,9 @@ type Move = {
 };
 
 /**
- * Copies the state of every server from the state directory to the database, or back, and compares both. The source
- * does not change. Locks the directory and owns the servers, so that no daemon uses either of them. A mark makes
- * daemons refuse an incomplete target.
+ * Copies the state of every server from the state directory to the database, or back, and compares the two. The source
+ * does not change. Locks the directory and owns the servers, so that no daemon uses either. Daemons refuse an
+ * incomplete target by its mark.
  */
 export async function moveState(move: Move): Promise<readonly UnitSummary[]> {
   const connections = createConnections(move.settings, move.clock);
@@ -55,7 +55,7 @@ async function moveIn(move: Move, connections: Connections): Promise<readonly Un
     const units = await from.units();
     if (units.length === 0) throw new StateError(noState);
     const unfinished = await readUnfinished(connections.sql);
-    // Rows of an earlier copy that is incomplete are replaced.
+    // Rows of an earlier, incomplete copy are replaced.
     const whole = (await to.units()).filter((unit) => !unfinished.includes(unit));
     if (!move.overwrite) refuseRows(whole, units, 'the database');
     const all = [...new Set([...unfinished, ...units])];
@@ -70,7 +70,7 @@ async function moveIn(move: Move, connections: Connections): Promise<readonly Un
         await copyUnit({ from, unit: each.unit, to: toState(each) });
         summaries.push(await compare(each.unit, from, to));
       }
-      // The mark must be written last, so that no incomplete copy is ever used.
+      // The mark must be the last write, so that an incomplete copy is never used.
       await connections.transact(async (sql) => {
         await requireLeases(sql, owned);
         await sql('DELETE FROM unfinished_copy WHERE unit = ANY($1::text[])', [all]);
@@ -119,7 +119,7 @@ async function requireLeases(sql: Sql, owned: readonly Held[]): Promise<void> {
   for (const { lease } of owned) await requireLease(sql, lease);
 }
 
-/** Removes the mark from a complete copy, unless a replica may have changed the source, and writes the backup. */
+/** Removes the mark from a complete copy if no replica may have changed the source since, and writes the backup. */
 async function finishDirectory(
   move: Move,
   from: StateRows,
@@ -158,7 +158,7 @@ async function withUnits(
   const held = new Map<string, Lease>();
   const renew = (): void => {
     cancel = clock.after(ttlMs / 3, renew);
-    // If a lease is lost, the next write is fenced.
+    // After a lease is lost, the next write is fenced.
     for (const [unit, { epoch }] of held) leases.renew(unit, epoch, ttlMs).catch(() => false);
   };
   let cancel = clock.after(ttlMs / 3, renew);

@@ -14,7 +14,7 @@ type PostgresOptions = {
   readonly settings: PostgresSettings;
   readonly replica: Replica;
   readonly clock: Pick<Clock, 'after' | 'random'>;
-  /** The units that this replica may own. While one of them is being copied, the database is not opened. */
+  /** The units that this replica may own. The database stays closed while one of these units is being copied. */
   readonly units: readonly string[];
 };
 
@@ -23,7 +23,7 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
   const breaks = { count: 0 };
   const connections = createConnections(settings, clock, breaks);
   const forLeases = createConnections({ ...settings, connections: 2 }, clock, breaks);
-  // Renewals have their own connections: they must not wait for writes or acquisitions.
+  // Renewals have connections of their own, because they must not wait for writes or for acquisitions.
   const forRenewals = createConnections({ ...settings, connections: 2 }, clock, breaks);
   const close = async (): Promise<void> => {
     await Promise.all([connections.close(), forLeases.close(), forRenewals.close()]);
@@ -52,13 +52,13 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
   };
 }
 
-/** Throws if `migrate` has begun, but not finished, to copy one of `units`, or without `units` any unit. */
+/** Throws if `migrate` has started to copy one of these units (by default any unit) and has not finished. */
 export async function refuseHalf(sql: Sql, units?: readonly string[]): Promise<void> {
   const unfinished = await readUnfinished(sql);
   if (unfinished.some((unit) => units?.includes(unit) !== false)) refuseUnfinishedCopy('database');
 }
 
-/** Returns the units that `migrate` has begun, but not finished, to copy. */
+/** Returns the units that `migrate` has started to copy and has not finished. */
 export async function readUnfinished(sql: Sql): Promise<readonly string[]> {
   const rows = await sql<{ unit: string }>('SELECT unit FROM unfinished_copy ORDER BY unit');
   return rows.map(({ unit }) => unit);
@@ -70,7 +70,7 @@ export function toState(owned: OwnedUnit): State {
     ledger: createPostgresLedger(owned),
     spool: createPostgresSpool(owned),
     ...createPostgresMemories(owned),
-    // The operator of the database manages backups and disk space.
+    // Backups and disk space are managed with the database.
     backUp: async () => undefined,
     bytes: () => 0,
     close: async () => undefined,

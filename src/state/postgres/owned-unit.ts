@@ -2,14 +2,14 @@ import { createQueue } from '../../domain/pause.ts';
 import { FencedError, type Lease } from '../shared-state.ts';
 import type { Connections, Sql } from './connections.ts';
 
-/** Writes by the owner of one unit in one epoch: one transaction at a time, and each is fenced. */
+/** Writes of the owner of one unit in one epoch: one transaction at a time, each fenced. */
 export type OwnedUnit = ReturnType<typeof createOwnedUnit>;
 
 type Ownership = Pick<Lease, 'unit' | 'owner' | 'epoch' | 'commits'>;
 
 /**
- * Creates the writes of a unit. Each write locks the lease against a takeover, and increments a counter, which shows
- * whether the database has lost its last transactions.
+ * Creates the writes of a unit. Each write locks the lease against a takeover and increments a counter. The counter
+ * shows whether the database has lost its last transactions.
  */
 export function createOwnedUnit({ sql, transact }: Connections, ownership: Ownership) {
   const { unit } = ownership;
@@ -29,12 +29,12 @@ export function createOwnedUnit({ sql, transact }: Connections, ownership: Owner
   return {
     unit,
     sql,
-    // A failed write has no effect. The next write checks the lease again.
+    // A failed write has no effect. The next write is fenced again.
     write: <Answer>(work: (sql: Sql) => Promise<Answer>): Promise<Answer> => oneAtATime(() => transactFenced(work)),
   };
 }
 
-/** Throws unless the epoch owns the unit. Until the transaction ends, no other replica can acquire the unit. */
+/** Throws unless this epoch owns the unit. Until the transaction ends, no other replica can acquire the unit. */
 export async function requireLease(sql: Sql, { unit, owner, epoch }: Omit<Ownership, 'commits'>): Promise<void> {
   const [lease] = await sql('SELECT 1 FROM lease WHERE unit = $1 AND owner = $2 AND epoch = $3 FOR KEY SHARE', [
     unit,

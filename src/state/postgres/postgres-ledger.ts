@@ -5,7 +5,9 @@ import { type OwnedUnit, toText } from './owned-unit.ts';
 import { spoolTraces } from './postgres-spool.ts';
 
 export function createPostgresLedger({ unit, sql, write }: OwnedUnit): Ledger {
-  /** The number of entries. Counting reads the whole table, so it is done once, and the number then updated. */
+  /**
+   * The number of entries. Entries are counted once, and the number is then updated, because counting reads the whole table.
+   */
   let size: number | undefined;
 
   async function count(): Promise<number> {
@@ -97,7 +99,7 @@ async function insertEntries(sql: Sql, unit: string, entries: readonly LedgerEnt
   return toCount(inserted);
 }
 
-/** Writes documents. Of several with the same name, the last is stored. */
+/** Writes documents. Of several documents with the same name, the last is stored. */
 async function putDocuments(sql: Sql, unit: string, documents: readonly LedgerDocument[]): Promise<void> {
   const byName = new Map(
     documents.map(({ kind, key, body }) => [JSON.stringify([kind, key]), { kind, key: toText(key), body }]),

@@ -58,12 +58,12 @@ export function createPostgresRows(sql: Sql): StateRows {
 
 const lowest = Number.MIN_SAFE_INTEGER;
 
-/** Compares texts by bytes, as both databases do for names of servers and collectors. */
+/** Compares texts by bytes, as both databases compare names of servers and collectors. */
 function compareTexts(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** Removes all rows of a unit, except its lease, in several small transactions. */
+/** Removes all rows of a unit except its lease, in several transactions of limited size. */
 export async function clearUnit({ unit, write }: OwnedUnit): Promise<void> {
   for (const [table, key, most] of [
     ['ledger_entry', 'unit, id, started_at', batchSizes.entries],
@@ -85,7 +85,7 @@ export function createPostgresMemories({ unit, sql, write }: OwnedUnit): Pick<St
         'SELECT memory FROM collector_memory WHERE unit = $1 AND collector = $2',
         [unit, toColumn(key)],
       );
-      // The cast is safe: only `remember` writes this column.
+      // This cast is safe: only `remember` writes this column.
       return row === undefined ? undefined : (JSON.parse(row.memory) as Memory);
     },
     remember: async (key, memory) => {
@@ -100,7 +100,7 @@ export function createPostgresMemories({ unit, sql, write }: OwnedUnit): Pick<St
   };
 }
 
-/** Joins collector and member with a space. No collector has a space in its name. */
+/** Joins collector and member with a space, because names of collectors contain none. */
 function toColumn({ server, collector }: MemoryKey): string {
   const { member } = toOwner(server);
   return member === undefined ? collector : `${collector} ${member}`;

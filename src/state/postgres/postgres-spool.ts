@@ -72,7 +72,7 @@ type SumsRow = Sums & { oldest: number | null };
 
 const nothing: Sums = { traces: 0, bytes: 0, set_aside: 0, set_aside_bytes: 0 };
 
-/** Returns the first traces of the queue within both bounds, but at least one. */
+/** Returns the first traces of the queue up to both bounds, but at least one. */
 const line = `SELECT key, server, "executionId", "startedAtMs", "spooledAtMs", encoding, spans, bytes
   FROM (
     SELECT key, server, execution AS "executionId", started_at AS "startedAtMs", spooled_at AS "spooledAtMs", encoding, spans,
@@ -110,7 +110,7 @@ function toBytes(buffer: Buffer): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
 }
 
-/** Appends traces to the queue, in the caller's transaction. */
+/** Appends traces to the queue in the transaction of the caller. */
 export async function spoolTraces(sql: Sql, unit: string, traces: readonly SpooledTrace[]): Promise<void> {
   const added = { ...nothing };
   for (const trace of traces) {
@@ -138,7 +138,7 @@ export async function spoolTraces(sql: Sql, unit: string, traces: readonly Spool
   await addToSums(sql, unit, added);
 }
 
-/** Removes traces, and subtracts them from the sums. Returns how many were removed. */
+/** Removes traces and subtracts them from the sums. Returns how many traces were removed. */
 async function removeTraces(sql: Sql, unit: string, keys: readonly string[], which: string): Promise<number> {
   const found = await sumOf(sql, unit, keys, which);
   await sql(`DELETE FROM spooled_trace WHERE unit = $1 AND key = ANY ($2::text[]) ${which}`, [unit, keys]);
@@ -146,7 +146,7 @@ async function removeTraces(sql: Sql, unit: string, keys: readonly string[], whi
   return found.traces + found.set_aside;
 }
 
-/** Returns the sums of some traces. They cannot change meanwhile: the owner writes one transaction at a time. */
+/** Returns the sums of some traces. The sums cannot change meanwhile, because the owner writes one transaction at a time. */
 async function sumOf(sql: Sql, unit: string, keys: readonly string[], which: string): Promise<Sums> {
   const [row] = await sql<Sums>(
     `SELECT count(*) FILTER (WHERE reason IS NULL) AS traces, count(reason) AS set_aside,
@@ -178,7 +178,7 @@ async function addToSums(sql: Sql, unit: string, sums: Sums): Promise<void> {
   );
 }
 
-/** Removes the oldest quarantined traces until the others are within the bounds. Returns what was removed. */
+/** Removes the oldest quarantined traces until the others are within the bounds. Returns the removed traces. */
 async function dropBeyond(sql: Sql, unit: string, bounds: SpoolBounds): Promise<readonly QuarantinedTrace[]> {
   const dropped: QuarantinedTrace[] = [];
   for (;;) {

@@ -77,14 +77,14 @@ const versions: readonly (readonly string[])[] = [
        PRIMARY KEY (unit, family)
      ) WITH (fillfactor = 70)`,
   ],
-  // The units that `migrate` is copying. The table is emptied when all copies are complete.
+  // The units that `migrate` has started to copy. The table is emptied when all of them are complete.
   ['CREATE TABLE unfinished_copy (unit text COLLATE "C" PRIMARY KEY)'],
-  // The name of the owner, and the digest of its configuration. An older release that acquires a lease does not change
-  // these columns.
+  // The name of the owner and the digest of its configuration. An older release does not change these columns when it
+  // acquires a lease.
   ['ALTER TABLE lease ADD COLUMN owner_configuration text'],
-  // The timeline of the last write of segments.
+  // The timeline at the last write of the segments.
   ['ALTER TABLE unit ADD COLUMN segment_timeline text'],
-  // Segments are no longer stored. With each lease, running earlier releases write these columns of `unit`.
+  // Segments are no longer stored. Running earlier releases write these columns of `unit` with every lease.
   ['DROP TABLE segment', 'ALTER TABLE unit ALTER COLUMN segment_version SET DEFAULT 0'],
 ];
 
@@ -92,7 +92,7 @@ const newestSchema = versions.length;
 
 /**
  * Creates the tables, or updates them to the newest version. The row with the version is locked, so that only one of
- * several starting replicas does this.
+ * several starting replicas makes the update.
  */
 export async function prepareSchema(connections: Connections, schema: string): Promise<void> {
   await refuseOtherEncodings(connections);
@@ -127,7 +127,7 @@ async function createVersion(connections: Connections, schema: string): Promise<
         await sql('INSERT INTO schema_version VALUES (true, 0)');
       });
     } catch (error) {
-      // Meanwhile, another replica may have created the tables.
+      // Another replica may have created the tables in the meantime.
       if (tries === maxTries) throw error;
     }
   }
@@ -150,7 +150,7 @@ function refuseNewer(version: number): void {
   );
 }
 
-/** Throws unless the encoding of the database is UTF8: names of projects may contain any character. */
+/** Throws if the encoding of the database is not UTF8, because names of projects may contain any character. */
 async function refuseOtherEncodings({ sql }: Connections): Promise<void> {
   const [row] = await sql<{ server_encoding: string }>('SHOW server_encoding');
   const encoding = row?.server_encoding ?? 'UTF8';

@@ -14,10 +14,10 @@ import type { Trouble } from '../problem-kinds.ts';
 import { isFailure } from '../running.ts';
 
 type Settings = Pick<ExecutionSettings, 'isWantedJob' | 'successAgeMsOf'> & {
-  /** Returns in a few words why a job last failed. */
+  /** Returns why a job last failed, in a few words. */
   readonly causeOf?: (jobPath: string) => string | undefined;
   readonly isCritical?: (jobPath: string) => boolean;
-  /** Nodes on which several jobs failed without a later success. */
+  /** Nodes on which several jobs failed, without a later success. */
   readonly failingNodes?: FailingJobs | undefined;
   /** Returns the number of nodes of a project; undefined if unknown. */
   readonly nodeCountOf?: Surroundings['nodeCountOf'] | undefined;
@@ -63,7 +63,7 @@ export function findExecutionTroubles(
   ];
 }
 
-/** Returns a problem if imports continue while nothing is counted: a clock may be wrong. An archive arrives at once. */
+/** Returns a problem if imports continue while nothing is counted: a wrong clock may be the cause. An archive arrives at once. */
 function findImports(imports: Facts['imports'], { importsWindowMs }: ExecutionLimits): readonly Trouble[] {
   if (imports === undefined) return [];
   const { executions, firstAgoMs, lastAgoMs } = imports;
@@ -117,8 +117,8 @@ function toShare(runs: readonly RecentRun[], sinceMs: number): { readonly bad: n
 }
 
 /**
- * Finds nodes on which several jobs fail without a success, while other nodes rarely fail. A project's only node is
- * left out.
+ * Finds nodes on which several jobs fail without a success, while other nodes rarely fail. The only node of a project is left
+ * out.
  */
 function findNodes(
   recent: readonly RecentRun[],
@@ -181,7 +181,7 @@ function findSlow(jobs: readonly JobFacts[], { nowMs, durationFactor, durationSh
   return toTrouble('jobs_slow', slow, ['has become slower', 'have become slower']);
 }
 
-/** Returns one problem for all jobs of a kind. It names the first jobs, with their causes. */
+/** Returns one problem for all jobs of a kind, with the names and causes of the first jobs. */
 function toTrouble(
   kind: Trouble['kind'],
   jobs: readonly Job[],

@@ -13,17 +13,17 @@ const hour = 3_600_000;
 export type ScheduleFacts = {
   readonly jobs: readonly WatchedJob[];
   readonly hours: readonly HourOfTimes[];
-  /** When more runs than threads are first expected; undefined if never. */
+  /** The first time at which more runs are expected than there are threads; undefined if there is none. */
   readonly exceededMs: number | undefined;
   /** The runs at risk in the next hours; undefined if unknown. */
   readonly risks?: Pick<RisksAhead, 'runs' | 'atRisk' | 'nowMs'> | undefined;
-  /** Findings if the clock was set back: the scheduler may then start nothing. */
+  /** Findings if the clock was set back, because the scheduler may then start nothing. */
   readonly setBack: readonly Blocker[];
   readonly isCritical: (jobPath: string) => boolean;
-  /** The maximum delay of a start. After it, the expected time is decided. */
+  /** The maximum delay of a start. After this time, the expected time is decided. */
   readonly marginMs: number;
   readonly nowMs: number;
-  /** The share of scheduled runs that must start on time. */
+  /** The share of scheduled runs that must start in time. */
   readonly objective?: number;
 };
 
@@ -52,6 +52,7 @@ export function findScheduleTroubles(facts: ScheduleFacts): readonly Trouble[] {
   ];
 }
 
+/** Returns a problem if critical runs at risk start soon. */
 function findAtRisk(risks: ScheduleFacts['risks']): readonly Trouble[] {
   if (risks === undefined || risks.atRisk === 0) return [];
   const soon = risks.runs.filter(
@@ -86,7 +87,7 @@ type Miss = { readonly reason: MissReason; readonly path: string };
 
 function findMisses(jobs: readonly WatchedJob[], { isCritical, nowMs, marginMs }: ScheduleFacts): readonly Trouble[] {
   const sinceMs = nowMs - scheduleLimits.windowMs - marginMs;
-  // A frequent job has more missed runs than stored verdicts.
+  // Frequent jobs have more missed runs than stored verdicts.
   const misses = jobs.flatMap((job) =>
     (job.misses ?? []).flatMap(({ reason, timesMs }): Miss[] =>
       timesMs.filter((time) => time >= sinceMs).map(() => ({ reason, path: toJobPath(job) })),
@@ -118,7 +119,7 @@ function toMissed(kind: Trouble['kind'], misses: readonly Miss[], of: string): r
   return [{ kind, text, detail }];
 }
 
-/** Returns a problem if too many scheduled times in some hours have no run on time. */
+/** Returns a problem if too many scheduled times of some hours have no run in time. */
 function findUnpunctual({ hours, nowMs, objective = scheduleLimits.objective }: ScheduleFacts): readonly Trouble[] {
   const burn = scheduleLimits.burns.find(({ shortMs, longMs, factor }) => {
     const limit = factor * (1 - objective);

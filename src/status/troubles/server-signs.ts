@@ -5,11 +5,11 @@ import type { Clock } from '../../domain/clock.ts';
 import { type Limits, toPatienceMs, usualLimits } from '../limits.ts';
 import type { Trouble } from '../problem-kinds.ts';
 
-/** Clock, threads, heap and start, from one response. */
+/** Clock, threads, heap and start in one response. */
 type Sample = {
   readonly ticks: number;
   readonly skewMs: number | undefined;
-  /** The start by the exporter's clock. It stays the same if the server clock is set. */
+  /** The start by the exporter's clock, so that a step of the server clock does not change it. */
   readonly startedAtMs: number | undefined;
   readonly running: number | undefined;
   readonly threads: number | undefined;
@@ -17,14 +17,14 @@ type Sample = {
 };
 
 /**
- * Stores for half an hour what servers report about themselves: one value proves little about threads and heap. If a
- * server or member stops reporting, its problems end, because they may be over.
+ * Stores the values that servers report about themselves for half an hour, because a single value proves little about threads
+ * and heap. If a server or member stops reporting, these problems end, because they may be over.
  */
 export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs = 0, limits = usualLimits.server) {
   const validForMs = toPatienceMs(everyMs);
   const known = new Map<string | undefined, { member: string | undefined; samples: readonly Sample[] }>();
   return {
-    /** Records a response of a member, or of the common address of several. */
+    /** Records a response of a member, or of the common address of several members. */
     note: (member: string | undefined, endpoint: Endpoint<unknown>, answer: unknown): void => {
       if (!isInfo(endpoint, answer)) return;
       const sample = toSample(answer, clock);
@@ -32,7 +32,7 @@ export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs =
       for (const [key, { samples }] of known) if (!samples.some(isRecent)) known.delete(key);
       const key = member ?? answer.server.serverUUID;
       const kept = known.get(key)?.samples.filter(isRecent) ?? [];
-      // Of responses that follow each other quickly, only the last is stored.
+      // If responses follow each other quickly, only the last response is stored.
       const before = kept.at(-2);
       const isClose = before !== undefined && sample.ticks - before.ticks < minApartMs;
       known.set(key, { member, samples: [...(isClose ? kept.slice(0, -1) : kept), sample] });
@@ -46,7 +46,7 @@ export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs =
 }
 
 const minApartMs = 10_000;
-/** A mean over a shorter time proves little. */
+/** A mean over a shorter time is not reliable. */
 const minSpanMs = 60_000;
 const minHeapSpanMs = 15 * 60_000;
 

@@ -2,7 +2,7 @@ import type { SpoolEncoding, SpooledSignal, SpooledTrace } from '../../state/spo
 
 export type Content = { readonly encoding: SpoolEncoding; readonly bytes: Uint8Array };
 
-/** Returns the first traces that fit into one request, while they have the encoding of the first trace. */
+/** Returns the first traces that fit into one request and have the encoding of the first trace. */
 export function takeAlike(traces: readonly SpooledTrace[]): readonly SpooledTrace[] {
   const [first] = traces;
   if (first === undefined || !isJoinable(first)) return traces.slice(0, 1);
@@ -54,7 +54,7 @@ const jsonHeads = { traces: Buffer.from('{"resourceSpans":['), logs: Buffer.from
 const jsonTail = Buffer.from(']}');
 const comma = Buffer.from(',');
 
-/** Reports whether requests can be joined byte by byte. JSON can be joined only within the expected frame. */
+/** Reports whether requests can be joined byte by byte. JSON without the expected frame cannot be joined. */
 function isJoinable({ encoding, bytes }: SpooledTrace): boolean {
   if (!isJson(encoding)) return true;
   const { length } = bytes;

@@ -20,7 +20,7 @@ export function encodeTrace(trace: Trace, format: TraceFormat): Uint8Array {
 type ReadableSpans = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0];
 type ReadableSpan = ReadableSpans[number];
 
-/** Converts a trace for the serializer, which groups spans by their resource object. */
+/** Converts a trace for the serializer, which groups spans by resource object. */
 function toReadable({ traceId, spans, resource, scope }: Trace): ReadableSpans {
   const ofAll = toOtlpResource(resource);
   const instrumentationScope = { ...scope, schemaUrl };
@@ -94,7 +94,7 @@ export function encodeLogs({ resource, scope, records }: LogRecords, format: Tra
 
 function toReadableRecord({ atMs, observedMs, level, body, eventName, span, attributes }: LogRecord) {
   return {
-    // OTLP has the time 0 for an unknown time.
+    // In OTLP, a time of 0 means that it is unknown.
     hrTime: toHighResolution(atMs ?? 0),
     hrTimeObserved: toHighResolution(observedMs),
     severityNumber: severities[level],
@@ -107,7 +107,7 @@ function toReadableRecord({ atMs, observedMs, level, body, eventName, span, attr
   };
 }
 
-/** Replaces single halves of surrogate pairs: a backend may refuse JSON with such halves. */
+/** Replaces single halves of surrogate pairs, because a backend may refuse JSON that contains them. */
 function toWellFormed(attributes: Attributes): Attributes {
   const entries = Object.entries(attributes);
   return Object.fromEntries(

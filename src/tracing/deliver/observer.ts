@@ -4,15 +4,15 @@ import type { QuarantinedTrace, SpooledSignal, SpooledTrace, SpoolSize } from '.
 /** The reasons why spans did not reach the backend. */
 export type RejectReason = 'partial_success' | 'refused' | 'unanswered' | 'dropped';
 
-/** How a request ended: with a kind of response, or with an error. */
+/** How a request ended: with a response, or with an error. */
 type RequestOutcome = 'delivered' | 'wait' | 'refused' | PostFaultKind;
 
 /** Receives events of the sender, for metrics and the log. */
 export type SenderObserver = {
   readonly exported: (spans: number, signal: SpooledSignal) => void;
-  /** `refused` and `unanswered` traces are in the quarantine, and may be retried. `dropped` traces have left it. */
+  /** `refused` and `unanswered` traces are quarantined and may be retried. `dropped` traces were removed from the quarantine. */
   readonly rejected: (reason: RejectReason, spans: number, signal: SpooledSignal) => void;
-  /** Called when the trace backend accepted a request with a warning. */
+  /** Called when the trace backend accepted the request with a warning. */
   readonly warned: (message: string) => void;
   readonly quarantine: (
     trace: Pick<SpooledTrace, 'server' | 'executionId' | 'encoding'>,
@@ -21,7 +21,7 @@ export type SenderObserver = {
   ) => void;
   readonly dropped: (trace: QuarantinedTrace) => void;
   readonly request: (outcome: RequestOutcome, seconds: number) => void;
-  /** `failing` is called when deliveries begin to fail, `recovered` when they succeed again. */
+  /** `failing` is called once when deliveries begin to fail, `recovered` once when they succeed again. */
   readonly failing: (reason: string) => void;
   readonly recovered: () => void;
   readonly size: (size: SpoolSize) => void;
@@ -30,11 +30,11 @@ export type SenderObserver = {
 /** The reasons why a request got no response. */
 type PostFaultKind = 'network' | 'tls' | 'timeout' | 'stopped';
 
-/** A request without a response. Its message names the host of the trace backend, but no path, query or header. */
+/** A request without a response. The message contains the host of the trace backend, but no path, query or header. */
 export class PostFault extends Error {
   override readonly name = 'PostFault';
   readonly kind: PostFaultKind;
-  /** True if the request may have been sent before its connection was lost. */
+  /** True if the request may have been sent before the connection was lost. */
   readonly isLost: boolean;
 
   constructor(message: string, { kind, cause, isLost = kind === 'timeout' }: About) {
@@ -46,7 +46,7 @@ export class PostFault extends Error {
 
 type About = { kind: PostFaultKind; cause?: unknown; isLost?: boolean };
 
-/** Converts an error of a file, a socket, a name or a TLS handshake. The message says what to check. */
+/** Converts an error of a file, a socket, a name or a TLS handshake, and adds what to check. */
 export function toPostFault(error: unknown, host: string, isSent: boolean): PostFault {
   const fileSays = fileFaults.find(({ codes }) => codes.test(toFaultCode(error)))?.says;
   const { kind, says, code } = toConnectionFault(error, otlpEndpoint);
@@ -57,7 +57,7 @@ export function toPostFault(error: unknown, host: string, isSent: boolean): Post
   });
 }
 
-/** The codes of errors that can end an open connection. */
+/** The codes of errors that end open connections. */
 const lostOnItsWay = /^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|HPE_)/;
 
 const otlpEndpoint: Peer = {
@@ -75,7 +75,7 @@ const fileFaults: readonly { codes: RegExp; says: string }[] = [
 const firstMs = 1000;
 const maxMs = 60_000;
 
-/** Returns the wait after failed tries, with full jitter, but at least the wait that the endpoint requested. */
+/** Returns the wait after a number of failed tries, with full jitter; at least the wait that the endpoint requested. */
 export function backoffMs(tries: number, random: number, askedMs = 0): number {
   return Math.max(askedMs, random * Math.min(maxMs, firstMs * 2 ** Math.min(tries, 30)));
 }

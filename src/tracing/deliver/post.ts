@@ -27,7 +27,7 @@ type PostOptions = {
 
 const maxAnswerBytes = 64 * 2 ** 10;
 
-/** Sends requests over one connection, with a total deadline and a size limit. Redirects are not followed. */
+/** Sends requests over one connection, with a total deadline and a size limit. Does not follow redirects. */
 export function createPost({ settings, readFile, userAgent, clock }: PostOptions) {
   const { endpoint, compression, timeoutMs } = settings;
   const { origin, host, protocol, pathname, search } = new URL(endpoint);
@@ -80,8 +80,8 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
           });
         }
         const fault = toPostFault(error, host, isSent);
-        // The next connection reads the certificate files again. To reject a client certificate, an endpoint may close
-        // the connection without a TLS alert.
+        // The next connection reads the certificate files again. An endpoint that rejects the client certificate may
+        // close the connection without a TLS alert.
         if (fault.kind === 'tls' || (protocol === 'https:' && fault.kind === 'network')) disconnect();
         throw fault;
       }

@@ -4,7 +4,7 @@ import { decode, type OtlpEnvironment, type OtlpSettings, readOtlpSettings } fro
 /** The settings for pushing metrics, from OpenTelemetry's environment variables. */
 export type PushSettings = OtlpSettings & {
   readonly everyMs: number;
-  /** True if each push contains only the increase since the last push. */
+  /** True if each push contains only the increase since the previous push. */
   readonly isDelta: boolean;
   /** True if histograms are pushed with native buckets. */
   readonly isExponential: boolean;
@@ -13,7 +13,7 @@ export type PushSettings = OtlpSettings & {
 
 const defaultEveryMs = 60_000;
 
-/** Returns undefined if metrics are not pushed, which is the default, unlike in OpenTelemetry's SDK. */
+/** Returns undefined if metrics are not pushed. Metrics are not pushed by default, unlike in OpenTelemetry's SDK. */
 export function readPushSettings(environment: OtlpEnvironment): PushSettings | undefined | readonly Complaint[] {
   const exporters = (environment['OTEL_METRICS_EXPORTER'] ?? '').split(',').map((word) => word.trim().toLowerCase());
   if (!exporters.includes('otlp')) return undefined;
@@ -63,7 +63,7 @@ const preferences = 'OTEL_EXPORTER_OTLP_METRICS_';
 
 const resourceVariable = 'OTEL_RESOURCE_ATTRIBUTES';
 
-/** Returns undefined if any name or value is not percent-encoded. */
+/** Returns undefined if a name or value is not percent-encoded. */
 function readResource(environment: OtlpEnvironment): Record<string, string> | undefined {
   const resource: Record<string, string> = { 'service.name': 'automation-exporter' };
   for (const pair of (environment[resourceVariable] ?? '').split(',')) {

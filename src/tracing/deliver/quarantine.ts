@@ -5,23 +5,23 @@ import type { SenderObserver } from './observer.ts';
 
 type Options = {
   spool: Pick<Spool, 'quarantined' | 'retry' | 'drop'>;
-  /** Called after each change, so that the sender finds traces to retry. */
+  /** Called after each change, so that the sender sends retried traces. */
   wake: () => void;
   observe: Pick<SenderObserver, 'rejected'> & {
-    /** Called after a user's request was executed. */
+    /** Called after a request of a user was executed. */
     handled: (action: 'retry' | 'drop', traces: number) => void;
   };
 };
 
-/** Names of traces, or all traces of the quarantine. */
+/** The names of traces, or all quarantined traces. */
 type Which = readonly string[] | 'all';
 
-/** `name` is `SERVER/EXECUTION`. After the server's ids started again, two traces may have the same name. */
+/** `name` is `SERVER/EXECUTION`. Two traces have the same name if the ids of the server started again. */
 type NamedTrace = QuarantinedTrace & { readonly name: string };
 
-/** Lists, retries and drops the traces that the OTLP endpoint rejected or never answered. */
+/** Lists, retries and drops the traces that the OTLP endpoint rejected. */
 export function createQuarantine({ spool, wake, observe }: Options) {
-  /** One change runs at a time, so that no trace is counted twice. */
+  /** Changes run one at a time, so that no trace is counted twice. */
   const oneAtATime = createQueue();
 
   async function list(): Promise<readonly NamedTrace[]> {
@@ -48,7 +48,7 @@ export function createQuarantine({ spool, wake, observe }: Options) {
 
   return {
     list,
-    /** Puts traces back into the queue. Changes nothing unless all of them are in the quarantine. */
+    /** Puts traces back into the queue. Changes nothing if one of the traces is not in the quarantine. */
     retry: (which: Which) => oneAtATime(() => handle('retry', which)),
     /** Removes traces permanently, and counts their spans as dropped. */
     drop: (which: Which) => oneAtATime(() => handle('drop', which)),

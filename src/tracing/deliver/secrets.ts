@@ -1,13 +1,13 @@
 import type { OtlpSettings, SentHeader } from './settings.ts';
 
-/** Lists the secrets in the settings of delivery. Short values are omitted: replacing them would damage messages. */
+/** Lists the secrets in the settings of delivery. Short values are omitted, because replacing them would damage messages. */
 export function secretsOf({ headers, endpoint }: Pick<OtlpSettings, 'headers' | 'endpoint'>): readonly string[] {
   return [...secretsOfHeaders(headers), ...secretsOfQuery(endpoint)];
 }
 
 const minSecretLength = 4;
 
-/** Lists the values of headers. Of values such as `Bearer …`, the part after the scheme is listed too. */
+/** Lists the values of headers, and the part after the scheme of values such as `Bearer …`. */
 function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
   const forms = headers.flatMap(({ value }) => {
     const text = value.reveal();
@@ -17,7 +17,7 @@ function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
   return forms.filter(({ length }) => length >= minSecretLength);
 }
 
-/** Lists secrets in a URL, because an endpoint may quote its URL in an error. */
+/** Lists secrets in the URL, which an endpoint may quote in an error. */
 function secretsOfQuery(endpoint: string): readonly string[] {
   const { search, searchParams } = new URL(endpoint);
   const pairs = search.slice(1).split('&');
@@ -25,7 +25,7 @@ function secretsOfQuery(endpoint: string): readonly string[] {
   return [...pairs.filter(({ length }) => length >= minSecretLength), ...long];
 }
 
-/** The minimum length of a secret: a shorter value may be an ordinary word. */
+/** The minimum length of a secret, because shorter values may be ordinary words. */
 const minKeyLength = 16;
 
 /** Returns a function that makes a short line of a message. Secrets are removed first, because half a secret is not recognized. */
@@ -38,5 +38,5 @@ export function createShorten(scrub: (text: string) => string): (text: string) =
   };
 }
 
-/** The maximum length: the status, and 200 characters of the message. */
+/** The maximum length: the status and 200 characters of the message. */
 const maxReasonLength = 210;

@@ -4,7 +4,7 @@ import { countBytes, takeAlike } from './batch.ts';
 import { createSuspects, type Suspect } from './suspects.ts';
 import type { Verdict } from './verdict.ts';
 
-/** The next traces to send, or when traces may be ready. The list is empty if no trace waits. */
+/** The next traces to send, or the time until traces may be ready. The list is empty if no trace waits. */
 type Found = { readonly traces: readonly SpooledTrace[]; readonly againInMs: number; readonly isEmpty?: boolean };
 
 type SelectionOptions = {
@@ -14,13 +14,13 @@ type SelectionOptions = {
   clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
-/** Selects the traces of each request by the results of earlier requests. */
+/** Selects the traces of each request. The selection depends on the results of earlier requests. */
 export function createSelection({ spool, gathering, signal, clock }: SelectionOptions) {
   const batchSize = createBatchSize(gathering.maxBytes);
   const suspects = createSuspects(clock.random);
 
   return {
-    /** Selects the next traces. Lost traces come last: after each delivery, one of them is tried. */
+    /** Selects the next traces. Lost traces come last; after each delivery, one lost trace is tried. */
     next: async (isOutage: boolean): Promise<Found> => {
       const suspected = suspects.keys();
       const but = (key: string | undefined): readonly string[] => suspected.filter((other) => other !== key);
@@ -31,7 +31,7 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
       if (next === undefined) return { traces, againInMs: idleMs, isEmpty: traces.length === 0 };
       if ('forMs' in next) return { traces, againInMs: Math.min(idleMs, next.forMs) };
       const lonely = await spool.next(oneTrace, but(next.key), signal);
-      // A user dropped the trace, so it is no longer in the spool.
+      // The trace is no longer in the spool, because a user dropped it.
       if (lonely.length === 0) suspects.forget(next.key);
       return { traces: lonely, againInMs: 0 };
     },
@@ -49,7 +49,7 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
       else if (only !== undefined) suspects.lost(only, reason, clock.ticks());
       return true;
     },
-    /** Records a successful request. Returns the suspect to give up. */
+    /** Records a successful request. Returns the suspect that is given up. */
     notePassed: (batch: readonly SpooledTrace[]): Suspect | undefined => {
       batchSize.passed();
       for (const { key } of batch) suspects.forget(key);
@@ -66,20 +66,20 @@ const oneTrace: SpoolBounds = { maxBytes: 0, maxTraces: 1 };
 const idleMs = 30_000;
 
 /**
- * Adapts the size of requests, because a proxy may drop large requests without a response. Several losses halve the
- * size, and successes double it again. After each failed doubling, the next doubling comes later.
+ * Adapts the size of requests, because a proxy may drop large ones without a response. Several losses halve the size,
+ * and successes double it again. After each failed doubling, the next doubling comes later.
  */
 export function createBatchSize(fullBytes: number) {
   let maxBytes = fullBytes;
   let lost = 0;
   let passed = 0;
   let passesToGrow = 1;
-  /** True until a request of the new size succeeds. */
+  /** True while no request of this size was successful. */
   let isProbing = false;
 
   return {
     maxBytes: (): number => maxBytes,
-    /** Call after a successful request. After enough successes, a larger size is tried. */
+    /** Call after a successful request. Later, a larger size is tried. */
     passed: (): void => {
       lost = 0;
       if (maxBytes >= fullBytes) {
@@ -93,7 +93,7 @@ export function createBatchSize(fullBytes: number) {
       maxBytes = Math.min(fullBytes, 2 * maxBytes);
       isProbing = true;
     },
-    /** Call after a request with several traces was lost. Returns true if a smaller request must be tried. */
+    /** Call after the loss of a request with several traces. Returns true if a smaller request must be tried. */
     lost: (): boolean => {
       lost += 1;
       return isProbing || lost >= lossesToShrink;
@@ -108,5 +108,5 @@ export function createBatchSize(fullBytes: number) {
 }
 
 const lossesToShrink = 5;
-/** The maximum number of successes until the size grows: a quarter of an hour, at one request per second. */
+/** The maximum number of successes before the size grows: a quarter of an hour, at one request per second. */
 const maxPasses = 1024;

@@ -17,7 +17,7 @@ export type SenderOptions = {
   /** Removes known secrets from messages of the OTLP endpoint. */
   readonly scrub: (text: string) => string;
   readonly quarantineBounds: SpoolBounds;
-  /** The maximum size of one request, if not the default. */
+  /** The maximum size of one request; absent for the default. */
   readonly gathering?: SpoolBounds;
   readonly clock: Clock;
   readonly wait?: Wait | undefined;
@@ -25,20 +25,20 @@ export type SenderOptions = {
 
 export type Sender = {
   readonly start: () => void;
-  /** Call when a trace was added to the spool, or put back into its queue. */
+  /** Call when a trace was added to the spool or put back into the queue. */
   readonly wake: () => void;
-  /** Waits for the request in progress, but not longer than the limit. Traces without a response stay in the spool. */
+  /** Waits for the request in progress, up to the limit. Traces without a response stay in the spool. */
   readonly stop: (limitMs: number) => Promise<void>;
   readonly status: () => SenderStatus;
 };
 
 type SenderStatus = {
-  /** Since when, and why, deliveries fail; undefined while they succeed. */
+  /** The start and the reason of failing deliveries; undefined while deliveries succeed. */
   readonly failing: Failing | undefined;
   readonly lastDeliveredMs: number | undefined;
 };
 
-/** Sends the spool to the OTLP endpoint, one request at a time. A trace leaves it when accepted or refused alone. */
+/** Sends the spool to the OTLP endpoint, one request at a time. A trace leaves the spool when it is accepted or refused alone. */
 export function createSender(options: SenderOptions): Sender {
   const { spool, clock, gathering = gatheringBounds, signal = 'traces', wait = createWait(clock) } = options;
   const stopping = new AbortController();
@@ -70,7 +70,7 @@ export function createSender(options: SenderOptions): Sender {
       const verdict = await send(batch, options, cutOff.signal);
       if (verdict.kind === 'delivered') await finish(batch, verdict);
       else if (verdict.kind === 'wait') {
-        // The next batch is smaller, so it is selected again.
+        // The next batch is selected again with a smaller size.
         const isSelectedAgain = selection.noteFault(batch, verdict);
         if (isSelectedAgain) batches.length = 0;
         // Another replica sends the traces that it took over.
@@ -120,12 +120,12 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
-/** Larger requests have no advantage, but block the event loop for longer. */
+/** Larger requests have no advantage, and block the event loop longer. */
 const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
-/** After so many refused traces in a row, the sender waits between tries: the backend probably refuses all. */
+/** The number of consecutive refused traces from which the sender waits between tries: the backend probably refuses all. */
 const patience = 10;
 
-/** Sends one request. Returns what its result means for the traces. */
+/** Sends one request, and returns what its result means for the traces. */
 async function send(
   traces: readonly SpooledTrace[],
   { post, observe, clock }: SenderOptions,
@@ -145,13 +145,13 @@ async function send(
   }
 }
 
-/** Removes delivered and refused traces from the queue. Reports them. */
+/** Removes delivered and refused traces from the queue, and reports them. */
 function createSettling(
   { spool, observe, quarantineBounds, signal = 'traces', clock }: SenderOptions,
   { insist }: Pick<Outage, 'insist'>,
   shorten: (text: string) => string,
 ) {
-  /** Reports the size of the spool. Errors of the state are ignored here, because other operations report them. */
+  /** Reports the size of the spool. Ignores errors of the state, because other operations report them. */
   function tellSize(): void {
     spool.size().then(observe.size, () => {});
   }
@@ -169,7 +169,7 @@ function createSettling(
       await insist(() => spool.remove(traces.map(({ key }) => key)));
       tellSize();
     },
-    /** Returns false if the sender stopped before the change was stored. After a restart, the trace is refused again. */
+    /** Returns false if the sender was stopped before the change was stored; the trace is refused again after the restart. */
     quarantine: async (
       trace: Omit<Suspect, 'reason'>,
       says: string,
@@ -202,7 +202,7 @@ type OutageOptions = {
   readonly signal: AbortSignal;
 };
 
-/** A series of failed deliveries, with waits between tries. Its start and its end are each reported once. */
+/** A series of failed deliveries, with waits between tries. The start and the end of an outage are each reported once. */
 function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) {
   let failing: Failing | undefined;
   let triesInVain = 0;
@@ -217,9 +217,9 @@ function createOutage({ clock, wait, observe, shorten, signal }: OutageOptions) 
 
   return {
     failing: (): Failing | undefined => failing,
-    /** Reports whether the last try succeeded, so that the next try need not wait. */
+    /** Reports whether the last try succeeded; then the next try need not wait. */
     isOver: (): boolean => triesInVain === 0,
-    /** Waits longer after each failed try, but at least as long as the OTLP endpoint requested. */
+    /** Waits longer after each failed try, and at least as long as the OTLP endpoint requested. */
     backOff,
     recover: (): void => {
       triesInVain = 0;

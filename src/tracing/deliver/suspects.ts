@@ -41,7 +41,7 @@ export function createSuspects(random: () => number) {
       known.set(key, { suspect, strikes, losses: losses + 1, dueTicks: ticks + backoffMs(losses, random()) });
       inDoubt = key;
     },
-    /** Call when another trace was delivered. Returns the suspect to give up. */
+    /** Call when another trace was delivered. Returns the suspect that is given up after another delivery. */
     otherPassed: () => {
       const found = inDoubt === undefined ? undefined : known.get(inDoubt);
       inDoubt = undefined;
@@ -65,7 +65,7 @@ type Known = {
   suspect: Suspect;
   losses: number;
   dueTicks: number;
-  /** How often another trace was delivered right after the trace was lost. */
+  /** How often another trace was delivered right after the loss of this trace. */
   strikes: number;
 };
 

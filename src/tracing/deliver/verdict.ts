@@ -9,30 +9,30 @@ export type Verdict =
       readonly kind: 'wait';
       readonly reason: string;
       readonly askedMs: number | undefined;
-      /** True if the request was lost, for example because a gateway found it too large. */
+      /** True if the request was lost, for example because it was too large for a gateway. */
       readonly isLost: boolean;
     }
   | { readonly kind: 'refused'; readonly reason: string; readonly status: number };
 
-/** Statuses of temporary errors. The content of the request is not the cause. */
+/** Statuses of temporary errors, which do not depend on the content of the request. */
 const passing: readonly number[] = [429, 502, 503, 504];
 
-/** Statuses of gateways that did not reach the OTLP endpoint, or dropped the request. */
+/** Statuses of gateways that could not reach the OTLP endpoint, or dropped the request. */
 const lostBehind: readonly number[] = [502, 503, 504];
 
-/** Returns what a response means. The status decides; the body adds details. */
+/** Returns the meaning of a response. The status decides; the body only adds details. */
 export function toVerdict(answer: PostAnswer, nowMs: number): Verdict {
   const { status, contentType, retryAfter } = answer;
   if (status >= 200 && status < 300) {
-    // A login page in front of the trace backend answers every request with 200, so nothing was delivered. An empty
-    // response counts as success, because HTML is the default type of some web servers.
+    // A login page in front of the trace backend responds to every request with 200, although nothing was delivered. An
+    // empty response counts as success: HTML is the default type of some web servers.
     if (isHtml(contentType) && answer.bytes.length > 0)
       return { kind: 'wait', reason: `HTTP ${status} with a web page`, askedMs: undefined, isLost: false };
     return { kind: 'delivered', ...readPartialSuccess(answer) };
   }
   const message = readMessage(answer);
   const reason = message === '' ? `HTTP ${status}` : `HTTP ${status}: ${message}`;
-  // Redirects are not followed, so they show nothing about a trace.
+  // Redirects are not followed, and say nothing about a trace.
   if (passing.includes(status) || status < 400) {
     const askedMs = readRetryAfterMs(retryAfter, nowMs);
     return { kind: 'wait', reason, askedMs, isLost: askedMs === undefined && lostBehind.includes(status) };
@@ -44,7 +44,7 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
   if (isCut || bytes.length === 0) return { rejectedSpans: 0, message: '' };
   try {
     const serializer = isJson(contentType) ? JsonTraceSerializer : ProtobufTraceSerializer;
-    // All signals have the same fields in protobuf. In JSON, the names of the fields differ.
+    // All signals have the same fields in protobuf, but other names of these fields in JSON.
     const partialSuccess: Rejected | undefined = serializer.deserializeResponse(bytes).partialSuccess;
     // JSON stores 64-bit numbers as text.
     const rejectedSpans = Number(
@@ -56,7 +56,7 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
       message: typeof message === 'string' ? message : '',
     };
   } catch {
-    // The status shows that the traces were delivered, even if the body is unreadable.
+    // The traces were delivered even if the body is unreadable.
     return { rejectedSpans: 0, message: '' };
   }
 }
@@ -74,7 +74,7 @@ function readMessage({ bytes, contentType }: PostAnswer): string {
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message);
   } catch {
-    // A body that is not JSON is shown as it is.
+    // A body that is not JSON is shown unchanged.
   }
   return text;
 }
@@ -88,8 +88,8 @@ function isJson(contentType: string): boolean {
 }
 
 /**
- * Reads the message of a `google.rpc.Status` (field 2), in which OTLP endpoints refuse requests; OpenTelemetry's
- * package reads only successful responses. Returns an empty text for other bytes.
+ * Reads the message of a `google.rpc.Status` (field 2), with which OTLP endpoints refuse requests. Returns an empty text for
+ * other bytes. OpenTelemetry's package reads only successful responses.
  */
 export function readStatusMessage(bytes: Uint8Array): string {
   let at = 0;

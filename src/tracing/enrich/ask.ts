@@ -7,7 +7,7 @@ import { gatherSteps, type Workflows } from './gather.ts';
 
 type AskOptions = { detail: Detail; wait: Wait };
 
-/** Requests a finished execution with its steps, as the enricher does. Returns undefined while it runs. */
+/** Requests a finished execution with its steps, as the enricher does. Returns undefined while the execution runs. */
 export async function askForExecution(
   api: Api,
   id: number,
@@ -26,7 +26,7 @@ export async function askForExecution(
       isLastTry,
     });
     if (!isPending) return source;
-    // The first request makes the server load a state that is no longer in its memory.
+    // The first request makes the server load a state that was no longer in its memory.
     if (isLastTry) return { ...source, degraded: 'seal_timeout' };
     await wait(betweenTriesMs, new AbortController().signal);
   }

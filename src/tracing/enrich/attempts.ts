@@ -10,12 +10,12 @@ type Change = { documents: readonly LedgerDocument[]; done: () => void };
 
 const kind = 'next-attempt';
 
-/** Finds the previous attempt of an execution. The server reports only the next attempt, which may end days later. */
+/** Finds the previous attempt of an execution. A server reports only the next attempt, which may end days later. */
 export function createAttempts() {
-  /** The attempts, in the order in which they were recorded. */
+  /** The attempts, sorted by the time of recording. */
   let known = new Map<string, Previous>();
 
-  /** Returns the attempts to remove: those whose next attempt never appeared, and the oldest of too many. */
+  /** Returns attempts to remove: those whose next attempt never appeared, and the oldest attempts if there are too many. */
   function findSpent(more: number, atMs: number): readonly string[] {
     let tooMany = known.size + more - maxAttempts;
     const spent: string[] = [];
@@ -42,32 +42,32 @@ export function createAttempts() {
 
   return {
     load: (documents: readonly LedgerDocument[]): void => {
-      // The cast is safe: only `note` writes these documents.
+      // This cast is safe: only `note` writes these documents.
       const found = documents.flatMap(({ kind: each, key, body = '' }) =>
         each === kind ? [[key, JSON.parse(body) as Previous] as const] : [],
       );
-      // Attempts may be recorded before the stored attempts are loaded.
+      // Attempts may have been recorded before the stored attempts are loaded.
       known = new Map([...known, ...found].sort(([, one], [, other]) => one.atMs - other.atMs));
     },
     previousOf: (run: Run): number | undefined => known.get(toKey(run))?.id,
-    /** Reports whether the previous attempt of a retry is known. Only the previous attempt's row has the link. */
+    /** Reports whether the previous attempt of a retry is known; only the row of that attempt has the link. */
     isComplete: (run: Run & { attempt?: number }): boolean => run.attempt === undefined || known.has(toKey(run)),
-    /** Returns the change for counted runs, and for the attempts that they repeat. Call `done` after the commit. */
+    /** Returns the change for counted runs and the attempts that they repeat. Call `done` after the commit. */
     note: (runs: readonly Counted[], epoch: number, atMs: number): Change => {
       const added = runs.flatMap(({ id, nextAttemptId }) =>
         nextAttemptId === undefined ? [] : [[toKey({ id: nextAttemptId, epoch }), { id, atMs }] as const],
       );
       return added.length === 0 ? toChange([], []) : toChange(findSpent(added.length, atMs), added);
     },
-    /** Returns the change that removes the previous attempt of a run, once the run has its trace. */
+    /** Returns the change that removes the previous attempt of a run after the trace of the run was made. */
     forget: (run: Run): Change => toChange(known.has(toKey(run)) ? [toKey(run)] : [], []),
   };
 }
 
-/** Reports whether a stored document links two attempts. Returns true for other kinds of documents. */
+/** Reports whether a stored document links two attempts. Returns true for documents of other kinds. */
 export function isSoundAttempt(found: string, body: unknown): boolean {
   if (found !== kind) return true;
-  // The cast is safe: any object can be read as a record of unknown values.
+  // This cast is safe: any object can be read as a record of unknown values.
   const { id, atMs } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof id === 'number' && typeof atMs === 'number';
 }

@@ -8,7 +8,7 @@ const kind = 'cause';
 export const maxCauses = 500;
 export const maxCauseLength = 3000;
 
-/** Stores the causes of the latest executions that did not succeed. They survive restarts. */
+/** Stores the causes of the latest executions that did not succeed, across restarts. */
 export function createCauses() {
   /** The stored documents, sorted by start, oldest first. */
   const known = new Map<string, string>();
@@ -22,7 +22,7 @@ export function createCauses() {
     },
     of: (run: CauseKey) => {
       const body = known.get(toKey(run));
-      // The cast is safe: only `note` writes these documents.
+      // This cast is safe: only `note` writes these documents.
       return body === undefined ? undefined : (JSON.parse(body) as Cause);
     },
     lastFailureOf: (job: string) => {
@@ -30,16 +30,16 @@ export function createCauses() {
       let last: FailedRun | undefined;
       for (const body of known.values()) {
         if (!body.includes(name)) continue;
-        // The cast is safe: only `note` writes these documents.
+        // This cast is safe: only `note` writes these documents.
         const { failure } = JSON.parse(body) as Cause;
         if (failure?.job === job && failure.endedAtMs >= (last?.endedAtMs ?? Number.NEGATIVE_INFINITY)) last = failure;
       }
       return last;
     },
-    /** Returns the last failure with an id, and its start. */
+    /** Returns the last failure with this id, and its start. */
     failureOf: (id: number): FailureOfRun | undefined => {
       const [key = '', body = '{}'] = [...known].findLast(([each]) => each.endsWith(` ${id}`)) ?? [];
-      // The cast is safe: only `note` writes these documents.
+      // This cast is safe: only `note` writes these documents.
       const { failure } = JSON.parse(body) as Partial<Cause>;
       return failure && { failure, startedAtMs: toStart(key) };
     },
@@ -65,7 +65,7 @@ export type Causes = ReturnType<typeof createCauses>;
 
 export type FailureOfRun = { readonly failure: FailedRun; readonly startedAtMs: number };
 
-/** Returns a function that reads a cause. Failures of its job are counted again: older ones may be known by now. */
+/** Returns a function that reads a cause. Older failures of the job may be known by now, so its failures are counted again. */
 export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh'> | undefined) {
   function refresh(failure: FailedRun | undefined): FailedRun | undefined {
     const { job, seen } = failure ?? {};
@@ -83,10 +83,10 @@ export function createLookup(causes: Causes, diagnoses: Pick<Diagnoses, 'refresh
   };
 }
 
-/** Reports whether a stored document is a cause. Returns true for other kinds of documents. */
+/** Reports whether a stored document is a cause. Returns true for documents of other kinds. */
 export function isSoundCause(found: string, body: unknown): boolean {
   if (found !== kind) return true;
-  // The cast is safe: any object can be read as a record of unknown values.
+  // This cast is safe: any object can be read as a record of unknown values.
   const { why, facts } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return typeof why === 'string' && Array.isArray(facts);
 }

@@ -23,11 +23,11 @@ export type FailedRuns = {
 type CommitHookOptions = {
   attempts: Pick<Attempts, 'note'>;
   nowMs: () => number;
-  /** Returns the server time: executions have dates of the server. */
+  /** Returns the server time, because executions have dates of the server. */
   serverNowMs: () => number;
-  /** Executions that ended longer ago get no trace. */
+  /** An execution that is older gets no trace. */
   maxAgeMs: number;
-  /** Returns how many more traces may wait for their steps. */
+  /** Returns how many more traces may be pending. */
   room: () => number;
   /** Stores failures until their class is counted; undefined if failures are not diagnosed. */
   failures: Pick<FailedRuns, 'expect'> | undefined;
@@ -42,7 +42,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
   return {
     keep: (project, runs, epoch, lagMs = 0) => {
       const seenAtMs = nowMs();
-      // The server clock may be ahead for a time.
+      // The server clock may be ahead for a while.
       const readAtMs = Math.min(serverNowMs(), seenAtMs);
       const traceable = runs.filter(({ status }) => status !== 'missed');
       const young = traceable.filter(({ endedAtMs }) => readAtMs - endedAtMs <= maxAgeMs + lagMs);
@@ -51,7 +51,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const pending = chosen.map((run): PendingTrace => {
         const { succeededOn: _names, ...stored } = run;
         const each = { ...stored, project, epoch, seenAtMs };
-        // The rows of older executions are not kept in memory: there may be many, and their traces wait longer.
+        // The rows of older executions are not kept in memory, because there may be many, and their traces wait longer.
         const full = readAtMs - run.endedAtMs < maxListedAgeMs ? toTraced(run) : undefined;
         if (full !== undefined) listed.set(each, full);
         return each;
@@ -59,7 +59,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const noted = attempts.note(traceable, epoch, seenAtMs);
       const kept = new Set(chosen);
       const failed = options.failures === undefined ? [] : traceable.filter(isFailure);
-      // Without a trace, no steps are read, so the class of a failure stays unknown.
+      // The class of a failure without a trace stays unknown, because its steps are not read.
       const failures = failed.flatMap(
         (run) => options.failures?.expect(project, run, kept.has(run) ? undefined : 'unread') ?? [],
       );
@@ -76,7 +76,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const documents = failures.flatMap((failure) => failure.documents);
       return [...noted.documents, ...documents, ...pending.map(toPendingDocument)];
     },
-    // Skipped runs are reported after the commit, because the runs of a failed commit are selected again.
+    // Skipped runs are reported after the commit, because a failed commit selects the runs again.
     kept: (_project, runs) => {
       const { noted, pending, listed, tooOld, tooMany } = choices.get(runs) ?? nothing;
       noted();

@@ -25,7 +25,7 @@ type EnricherObserver = {
   readonly degraded: (reason: NonNullable<SpanSource['degraded']>) => void;
   readonly skipped: (reason: 'no_trace', executions: number) => void;
   readonly invalidCaller: () => void;
-  /** Called with an error of the exporter itself. The trace is tried again. */
+  /** Called with an error of the exporter itself; the trace is tried again. */
   readonly failed: (error: unknown) => void;
   readonly redacted: (secrets: number) => void;
 };
@@ -35,32 +35,32 @@ export type EnricherOptions = {
   readonly ledger: Ledger;
   readonly client: Client;
   readonly timeoutMs: number;
-  /** Adds traces to the spool; undefined if traces are made only for pages. */
+  /** The spooling of traces; undefined if traces are made only for pages. */
   readonly spooling: Spooling | undefined;
   readonly detail: Detail;
-  /** The links of attempts, which are recorded with counted runs. The enricher loads them. */
+  /** The links of attempts. They are recorded with the counted runs, and the enricher loads them. */
   readonly attempts: Attempts;
-  /** Plans the trace of an execution. An id is unique only within its epoch. */
+  /** Plans the trace of an execution. The epoch is needed because ids are unique only within an epoch. */
   readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;
-  /** How long to wait at most for a state that the server is still writing. */
+  /** The maximum wait for a state that the server is still writing. */
   readonly sealTimeoutMs: number;
-  /** The maximum wait for steps, over restarts. An older trace gets no steps, so that other traces get theirs. */
+  /** The maximum wait for steps, including restarts. An older trace gets no steps, so that other traces get steps. */
   readonly backlogAgeMs: number;
   readonly clock: Clock;
   readonly observe: EnricherObserver;
   readonly isDiagnosed: boolean;
   /** Recognizes failures by their logs; undefined if no logs are read. */
   readonly diagnoses: Pick<Diagnoses, 'load' | 'note' | 'refresh'> | undefined;
-  /** Returns what is kept of the logs of failures in a project. */
+  /** Returns what to keep of the logs of failures in a project. */
   readonly logsOf: (project: string) => 'none' | 'fingerprint' | 'lines';
-  /** Lists what changed before a failure, the most likely cause first. */
+  /** Lists what changed before a failure, most likely cause first. */
   readonly suspectsOf: (
     run: PendingTrace,
     failure: { readonly failureClass: FailureClass; readonly seen: Seen | undefined },
   ) => Promise<readonly string[]>;
   /** Stores the classes of failures until they are counted. */
   readonly failures: FailedRuns;
-  /** Returns the part of a plan that survives restarts; undefined for a successful execution. */
+  /** Returns the part of a plan that is kept over restarts; undefined for a successful execution. */
   readonly toCause: (pending: PendingTrace, plan: Plan, seen: Seen | undefined) => Cause | undefined;
   /** Called with each plan, for pages. */
   readonly onPlan: (pending: PendingTrace, plan: Plan) => void;
@@ -71,7 +71,7 @@ export type Spooling = {
   readonly bounds: SpoolBounds;
   readonly encoding: TraceEncoding;
   readonly encode: (plan: Plan) => Uint8Array;
-  /** Sends the log lines of failures. Undefined if only pages show the lines. */
+  /** Sends the log lines of failures; undefined if only pages show them. */
   readonly lines?: LineSending | undefined;
   readonly onSpooled: () => void;
 };
@@ -84,7 +84,7 @@ export type Enricher = {
   readonly failureOf: Causes['failureOf'];
   readonly lastFailureOf: Causes['lastFailureOf'];
   readonly stepShiftsOf: StepDurations['shiftsOf'];
-  /** Makes all traces that are ready. Resolves to how long to wait for the next call. */
+  /** Makes all traces that can be made now. Resolves to the time until the next call. */
   readonly run: (signal: AbortSignal) => Promise<{ readonly againInMs: number | undefined }>;
 };
 
@@ -128,16 +128,16 @@ export function createEnricher(options: EnricherOptions): Enricher {
     observe.pending(waiting.size());
   }
 
-  /** Records an error. Returns true if other executions should be tried. */
+  /** Returns true if other executions should be tried after this error. */
   function noteFault(entry: Waiting, error: unknown): boolean {
-    // A server without a response will not answer for the next execution either.
+    // A server without a response will not respond for the next execution.
     if (error instanceof ApiError) {
       waiting.noteApiFault(entry, error);
       return false;
     }
     waiting.postponeAfterFault(entry);
     observe.failed(error);
-    // If the state could not be written, the next write fails too.
+    // If the state cannot be written now, the next write fails too.
     return !isOfState(error);
   }
 
@@ -146,7 +146,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     for (const entry of waiting.inOrder()) {
       if (waiting.hasNew() || signal.aborted || !(await hasRoom())) break;
       if (!waiting.isDue(entry)) continue;
-      // Many traces in a row without requests would block scrapes.
+      // Many traces without requests in a row would block scrapes.
       await clock.nextTurn();
       try {
         await makeTrace(entry, signal);
@@ -161,7 +161,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
   return { add, size: waiting.size, ...found, stepShiftsOf: steps.shiftsOf, run };
 }
 
-/** Reads the parts of one execution. Returns undefined if it must wait for more parts. */
+/** Reads the parts of one execution. Returns undefined if more parts may follow later. */
 function createFind(options: EnricherOptions, waiting: WaitingTraces) {
   const { client, timeoutMs, detail, attempts, clock } = options;
   const wanted = { detail, isDiagnosed: options.isDiagnosed, workflows: createWorkflows(clock.ticks) };
@@ -183,7 +183,7 @@ function createFind(options: EnricherOptions, waiting: WaitingTraces) {
   };
 }
 
-/** Moves the trace of an execution from the pending traces to the spool, in one transaction. */
+/** Moves the trace of an execution from pending to the spool, in one transaction. */
 function createSeal(options: EnricherOptions, { causes, steps }: { causes: Causes; steps: StepDurations }) {
   const { server, ledger, spooling, attempts, clock, observe } = options;
   const sendLines = spooling?.lines && createSendLines(spooling.lines, clock);
@@ -255,7 +255,7 @@ function createSeal(options: EnricherOptions, { causes, steps }: { causes: Cause
   };
 }
 
-/** Recognizes a failure by its log, and chooses lines to keep. Of a long log, lines of the failed step are read too. */
+/** Recognizes a failure by its log and chooses the lines to keep. Of a long log, reads the lines of the failed step too. */
 function createDiagnose({ client, timeoutMs, diagnoses, logsOf }: EnricherOptions) {
   async function readMore(id: number, cause: FirstCause, logBytes: number): Promise<Read> {
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs });
@@ -275,7 +275,7 @@ function createDiagnose({ client, timeoutMs, diagnoses, logsOf }: EnricherOption
   };
 }
 
-/** Errors of the state are recognized by name, because this room must not import the state. */
+/** The error is compared by name, because this room must not import the state. */
 function isOfState(error: unknown): boolean {
   return error instanceof Error && error.name === 'StateError';
 }

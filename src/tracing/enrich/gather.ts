@@ -11,23 +11,23 @@ import { type ExecutionState, isWhole, type StepState, type WorkflowStep } from 
 import type { Detail } from '../plan/detail.ts';
 import type { PendingTrace } from './pending.ts';
 
-/** The parts of an execution that were found, and whether to wait for more. */
+/** The parts of an execution that were found, and whether more parts may follow. */
 type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
 type GatherOptions = {
-  /** The detail of traces. Only parts for this detail are requested, and with `diagnosis` the steps of failures. */
+  /** The detail of the traces. Only its parts are requested, and the steps of failures if `diagnosis` is on. */
   detail: Detail;
   isDiagnosed: boolean;
-  /** True if the logs of failed jobs are read for a diagnosis. */
+  /** True if failures of jobs are also diagnosed by their logs. */
   readsLogs: boolean;
   workflows: Workflows;
-  /** True on the last try. It makes do with the parts that are available. */
+  /** True on the last try, which uses the parts that are available. */
   isLastTry: boolean;
 };
 
 /**
- * Requests all parts of a trace. Skips parts that are denied or missing. Throws other errors, so that the trace is
- * tried again. The last try also skips an endpoint that never responded.
+ * Requests all parts of a trace. Skips denied and missing parts. Throws other errors, so that the trace is tried again. On the
+ * last try, also skips an endpoint that never responded.
  */
 export async function gather(
   api: Api,
@@ -36,7 +36,7 @@ export async function gather(
 ): Promise<Gathered> {
   const bare = toBareExecution(pending);
   const found = listed ?? (await read(api.get(executionEndpoint, { path: { id: pending.id } }), options));
-  // Another execution has the id now. More requests would return its parts.
+  // Further requests would return parts of the execution that now has this id.
   if (found !== undefined && found !== 'failed' && !isSameRun(pending, found)) {
     return { source: { execution: bare }, isPending: false };
   }
@@ -45,7 +45,7 @@ export async function gather(
   return { source, isPending: isPending || found === 'failed' };
 }
 
-/** Requests the parts of a trace other than its execution. */
+/** Requests the parts of a trace, except its execution. */
 export async function gatherSteps(api: Api, execution: TracedExecution, options: GatherOptions): Promise<Gathered> {
   const { id } = execution;
   const { detail, isDiagnosed, isLastTry } = options;
@@ -65,7 +65,7 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
   const isLogPending = tail !== undefined && (tail === 'failed' || tail.isPending);
   const isRead = tail !== undefined && tail !== 'failed' && !tail.isPending;
   const { failureReason, lines, count, bytes = 0 } = isRead ? tail : noTail;
-  // A reason in the state is closer to the cause than one in the log.
+  // A reason in the state is closer to the cause than the log is.
   const isTelling = needsReason(execution, state) || failureReason === logLimit;
   const loggedReason = isTelling ? failureReason : undefined;
   const log = isLogWanted ? lines : undefined;
@@ -84,7 +84,7 @@ function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs }: T
   return answer !== 'pending' && answer !== 'failed' && (endedAtMs === undefined || isWhole(answer, endedAtMs));
 }
 
-/** Builds an execution from the row of its round, without a request. That is enough for a trace without steps. */
+/** Builds an execution from the row of its round, without a request. The row is enough for a trace without steps. */
 export function toBareExecution(pending: PendingTrace): TracedExecution {
   const { seenAtMs: _seen, epoch: _epoch, attempt, nextAttemptId, ...execution } = pending;
   return {
@@ -120,20 +120,20 @@ const noTail: Pick<LogTail, 'failureReason' | 'lines' | 'count' | 'bytes'> = {
   bytes: undefined,
 };
 
-/** Reports whether the log of a failure may show its cause: no, if the server or a limit ended the execution. */
+/** Reports whether the log of a failure may show its cause: not if the server or a limit ended the execution. */
 function hasTellingLog(execution: TracedExecution): boolean {
   const { status, customStatus, job } = execution;
   return isFailure(execution) && job !== undefined && status !== 'timedout' && customStatus !== 'incomplete';
 }
 
-/** Reads the end of a log. A log that is not stored yet is on one member only, which the next request may reach. */
+/** Reads the end of a log. A log that is not stored is only on one member, which the next request may reach. */
 async function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail | 'failed' | undefined> {
   const ask = () => read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
   const first = await ask();
   return typeof first === 'object' && first.isLost ? ask() : first;
 }
 
-/** A run may write so many lines after its failure. */
+/** A run may write many lines after its failure. */
 const tailLines = 200;
 
 function needsReason({ status }: TracedExecution, state: ExecutionState | undefined): boolean {
@@ -146,7 +146,7 @@ function hasReason({ nodes, workflow = [], perNode, ...step }: StepState): boole
   return workflow.some(hasReason) || perNode.some(hasReason);
 }
 
-/** A missing or denied part is final, and is added to `missing`. On the last try, so is a part that always failed. */
+/** A missing or denied part is final, and its kind is added to `missing`. A part that fails each time is final on the last try. */
 async function read<Answer>(
   asked: Promise<Answer>,
   { isLastTry }: GatherOptions,
@@ -169,9 +169,9 @@ const finalKinds: readonly string[] = ['not_found', 'forbidden', 'decode', 'reje
 
 type Steps = readonly WorkflowStep[] | undefined;
 
-/** The workflows of jobs. They are stored for a time, because most runs of a job have the same workflow. */
+/** The workflows of jobs, stored for a while because most runs of a job have the same workflow. */
 export type Workflows = {
-  /** Requests a workflow, unless it was requested lately. */
+  /** Requests a workflow, unless it was requested a short time ago. */
   readonly read: (jobId: string, ask: () => Promise<Steps>, maxAgeMs?: number) => Promise<Steps>;
 };
 
@@ -183,7 +183,7 @@ export function createWorkflows(ticks: () => number): Workflows {
       const keptMs = found?.steps === undefined ? missingForMs : maxAgeMs;
       if (found !== undefined && ticks() - found.atTicks < keptMs) return found.steps;
       const steps = await ask();
-      // A map keeps the order of insertion, so its first key is the oldest.
+      // Maps keep the order of insertion, so the first key is the oldest.
       known.delete(jobId);
       for (const oldest of known.keys()) {
         if (known.size < maxKnown) break;
@@ -196,8 +196,8 @@ export function createWorkflows(ticks: () => number): Workflows {
 }
 
 const knownForMs = 600_000;
-/** How long the workflow of a failed job is kept: only shortly, because jobs are often edited before they fail. */
+/** How long the workflow of a failed job is kept. The time is short, because jobs are often edited before they fail. */
 const failedForMs = 30_000;
-/** How long a missing workflow is remembered. Jobs may be missing only while their project is disabled. */
+/** How long a missing workflow is remembered. The jobs of a project are only missing while the project is disabled. */
 const missingForMs = 30_000;
 const maxKnown = 500;

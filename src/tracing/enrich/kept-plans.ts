@@ -1,7 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
 import type { Plan } from '../plan/plan-trace.ts';
 
-/** The settings that decide whether a plan is still valid, and which personal or secret values it contains. */
+/** The parts of a configuration that decide whether a plan is still valid, and which personal and secret values it contains. */
 export type Circumstances = {
   readonly servers: readonly { readonly name: string; readonly url: string; readonly namespace: string }[];
   readonly traces: {
@@ -25,18 +25,18 @@ type KeptPlansOptions = { onForgotten?: (reason: ForgetReason) => void; maxBytes
 type Kept = {
   server: string;
   attempts: Plan['attempts'];
-  /** The plan as bytes. As an object, it needs eight times as much memory. */
+  /** The serialized plan. A plan as an object needs eight times as much memory. */
   bytes: Uint8Array;
 };
 
-/** The maximum number of plans. The oldest are removed first. */
+/** The maximum number of plans; the oldest are removed first. */
 const maxPlans = 1000;
 const usualMostBytes = 32 * 1024 * 1024;
 
 /** Stores the plans of executions in memory, for pages. */
 export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: KeptPlansOptions = {}) {
   const plans = new Map<string, Kept>();
-  /** The previous attempts of executions. They may become known after the trace was made. */
+  /** The previous attempts of executions. A previous attempt may become known after the trace was made. */
   const previous = new Map<string, number>();
   let size = 0;
 
@@ -54,7 +54,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
     keep: (server: string, executionId: number, plan: Plan) => {
       const key = toKey(server, executionId);
       forget(key);
-      // A copy has the exact length. The buffer of the serializer may be twice as long.
+      // The copy has the exact length; the serializer's buffer may be twice as long.
       const bytes = new Uint8Array(serialize(plan));
       if (bytes.length > maxBytes) {
         onForgotten?.('too_large');
@@ -76,10 +76,10 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
       const kept = plans.get(key);
       const repeated = previous.get(key);
       if (kept === undefined) return undefined;
-      // The cast is safe: `serialize` got a plan.
+      // This cast is safe: `serialize` got a plan.
       const plan = deserialize(kept.bytes) as Plan;
       if (plan.attempts.previous !== undefined || repeated === undefined) return plan;
-      // After ids started again, the id may belong to another run. Only a retry has a previous attempt.
+      // After a restart of ids, the id may belong to another run. Only a retry has a previous attempt.
       if (plan.attempts.retry === undefined) return plan;
       return { ...plan, attempts: { ...plan.attempts, previous: repeated } };
     },
@@ -96,7 +96,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
 
 export type KeptPlans = ReturnType<typeof createKeptPlans>;
 
-/** Reports whether a server is still the same. Another server may have its name and its execution ids. */
+/** Reports whether a server is still the same. Another server may have the same name and the same execution ids. */
 function isSame(server: Circumstances['servers'][number], others: Circumstances['servers']): boolean {
   const before = others.find(({ name }) => name === server.name);
   return before?.url === server.url || before?.namespace === server.namespace;

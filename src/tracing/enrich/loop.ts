@@ -1,7 +1,7 @@
 import type { Wait } from '../deliver/pause.ts';
 import type { Enricher } from './enricher.ts';
 
-/** Runs the enricher while there is work, one pass at a time. */
+/** Runs an enricher whenever there is work, one pass at a time. */
 export function createEnrichLoop(enricher: Pick<Enricher, 'run'>, onFault: (error: unknown) => void, wait: Wait) {
   const stopping = new AbortController();
   let nap = new AbortController();

@@ -5,7 +5,7 @@ import type { StepLog } from '../../diagnosis/lines/step-log.ts';
 import { type FirstCause, type LogLine, withoutHandlers, withoutParameters } from '../../domain/failure-class.ts';
 
 /**
- * Reads the lines of a failed step on its node from the beginning of the log: the end of a long log may show only what
+ * Reads the lines of a failed step on its node from the beginning of the log, because the end of a long log may show only what
  * ran after the failure. The number and size of pages are limited. Returns undefined if nothing was read.
  */
 export async function readStep(
@@ -19,7 +19,7 @@ export async function readStep(
   const ofNode = node ? { nodename: node } : {};
   const found = await readPages(api, id, { ...ofNode, stepctx: ofStep });
   const stepctx = withoutParameters(ofStep);
-  // Some logs omit parameters.
+  // Some logs do not contain parameters.
   const isOther = found?.isWhole === true && found.lines.length === 0 && stepctx !== ofStep;
   return isOther ? readPages(api, id, { ...ofNode, stepctx }) : found;
 }
@@ -43,7 +43,7 @@ async function readPages(api: Api, id: number, filter: Filter): Promise<StepLog 
   return lines.length === 0 ? undefined : { lines, isWhole: false };
 }
 
-/** Reads a page. If the request fails, there are only fewer lines to show. */
+/** Reads a page. A failed request only reduces the number of shown lines. */
 async function readPage(ask: () => Promise<LogTail>): Promise<LogTail | undefined> {
   try {
     return await ask();
@@ -56,5 +56,5 @@ async function readPage(ask: () => Promise<LogTail>): Promise<LogTail | undefine
 const pageLines = 1000;
 const maxPages = 5;
 const maxChars = 2 ** 20;
-/** In a longer log, the server needs too long to find the lines of a step. */
+/** In a longer log, the server's search for lines of the step would be too slow. */
 const maxLogBytes = 32 * 2 ** 20;

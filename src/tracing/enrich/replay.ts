@@ -11,17 +11,17 @@ import { type Plan, planTrace } from '../plan/plan-trace.ts';
 import { type TraceSettings, traceDefaults } from '../plan/settings.ts';
 import type { AttributeValue, Span, Trace } from '../plan/span.ts';
 
-/** `tree` is a tree for people, `json` an OTLP request. */
+/** A tree for people, or an OTLP request. */
 export type ReplayFormat = 'tree' | 'json';
 
 export type ReplayOptions = {
-  /** The namespace of ids. By default, it is the URL in the recorded permalink. */
+  /** The namespace for ids; by default, the URL in the recorded permalink. */
   readonly namespace: string | undefined;
   readonly format: ReplayFormat;
   readonly version: string;
 };
 
-/** Returns the trace of a recorded execution in a format. */
+/** Returns the trace of a recorded execution, as a tree or as an OTLP request. */
 export function replay(recording: string, { namespace, format, version }: ReplayOptions): string {
   const source = readRecording(recording);
   const settings = {
@@ -33,7 +33,7 @@ export function replay(recording: string, { namespace, format, version }: Replay
   return replaySource(source, settings, format);
 }
 
-/** Returns the trace of an execution in a format. */
+/** Returns the trace of an execution, as a tree or as an OTLP request. */
 export function replaySource(source: SpanSource, settings: TraceSettings, format: ReplayFormat): string {
   const plan = planTrace(source, settings);
   if (plan === undefined)
@@ -60,8 +60,8 @@ function findNamespace({ execution: { permalink = '' } }: SpanSource): string {
 }
 
 /**
- * Reads an execution from responses of a server: JSON with `execution`, and optionally `state` and `workflow`.
- * `loggedReason`, `previousAttemptId` and `expectedAtMs`, which no single response has, are optional too.
+ * Reads an execution from responses of a server: JSON with `execution`, and optionally `state` and `workflow`. The JSON may
+ * also have `loggedReason`, `previousAttemptId` and `expectedAtMs`, which are not part of a single response.
  */
 export function readRecording(text: string): SpanSource {
   const recording = toFields(JSON.parse(text));
@@ -78,7 +78,7 @@ export function readRecording(text: string): SpanSource {
     loggedReason: typeof loggedReason === 'string' ? loggedReason : undefined,
     previousAttemptId: typeof previousAttemptId === 'number' ? previousAttemptId : undefined,
     expectedAtMs: typeof expectedAtMs === 'number' ? expectedAtMs : undefined,
-    // If the state is incomplete, the trace is like one after the seal timeout.
+    // If the state is incomplete, the trace is made as after the seal timeout.
     degraded: isPending ? 'seal_timeout' : undefined,
   };
 }
@@ -88,11 +88,11 @@ function isAbsent(answer: unknown): boolean {
 }
 
 function toFields(value: unknown): Readonly<Record<string, unknown>> {
-  // The cast is safe: reading an absent name of an object returns undefined.
+  // This cast is safe: reading an absent name of an object returns undefined.
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-/** Returns a tree for people: a line for each span, with times since the start of the root, result and reason. */
+/** Returns a tree for people: one indented line for each span, with times since the start of the root, result and reason. */
 export function toTreeText({ spans }: Trace): string {
   const startMs = spans[0]?.startMs ?? 0;
   const depths = new Map<string, number>();

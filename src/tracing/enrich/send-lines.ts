@@ -4,7 +4,7 @@ import type { Spool, SpoolBounds, SpooledTrace } from '../../state/spool.ts';
 import { type LogRecords, toLineRecords } from '../plan/log-records.ts';
 import type { Plan } from '../plan/plan-trace.ts';
 
-/** Why log lines are not sent: too many lines of one execution or in one hour, or a spool that is half full. */
+/** Why log lines were not sent: too many lines of one execution, too many in one hour, or a spool that is half full. */
 export const dropReasons = ['execution_limit', 'hour_limit', 'spool_full'] as const;
 type DropReason = (typeof dropReasons)[number];
 
@@ -59,7 +59,7 @@ type SentLines = {
   readonly done: () => void;
 };
 
-/** Reports whether there is room for log records. They may use half of the spool, and never displace traces. */
+/** Reports whether there is room for log records. Log records may use half of the spool, so that they never displace traces. */
 export async function hasRoomForLogs({ spool, bounds }: Pick<LineSending, 'spool' | 'bounds'>): Promise<boolean> {
   const half = { maxBytes: bounds.maxBytes / 2, maxTraces: bounds.maxTraces / 2 };
   if (await spool.hasRoom(half)) return true;

@@ -14,12 +14,12 @@ type Steps = ReadonlyMap<string, Drift>;
 type Seen = Finished & { readonly project: string; readonly seenAtMs: number };
 type Change = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
 
-/** Stores the last durations of top-level steps: a lasting change of one step may not show in the whole job. */
+/** Stores the last durations of the top-level steps of jobs: a lasting change of one step may not show in the whole job. */
 export function createStepDurations() {
   /** The steps by job path, sorted by the last run. */
   const jobs = new Map<string, Steps>();
 
-  /** Returns the job to remove for a new job; undefined if all stored jobs ran lately. */
+  /** Returns the job to remove for a new job; undefined if all stored jobs have run lately. */
   function findSpent(endedAtMs: number): readonly string[] | undefined {
     if (jobs.size < maxJobs) return [];
     const [[oldest, steps] = ['', noSteps]] = jobs;
@@ -28,7 +28,7 @@ export function createStepDurations() {
 
   return {
     load: (documents: readonly LedgerDocument[]): void => {
-      // The cast is safe: only `note` writes these documents.
+      // This cast is safe: only `note` writes these documents.
       const found = documents.flatMap(({ kind: each, key, body = '' }) =>
         each === kind ? [[key, toSteps(JSON.parse(body) as readonly [string, Drift][])] as const] : [],
       );
@@ -46,7 +46,7 @@ export function createStepDurations() {
     /** Returns the change to commit with the trace of an execution. Call `done` after the commit. */
     note: ({ project, job, status, endedAtMs, seenAtMs }: Seen, source: SpanSource): Change => {
       const durations = status === 'succeeded' ? readDurations(source) : noDurations;
-      // The only step of a job takes as long as the job. A future-dated run would hide all later runs until its date.
+      // A single step takes as long as its job. A future-dated run would hide all later runs until its date.
       if (job?.name === undefined || durations.size < 2 || endedAtMs > seenAtMs + maxAheadMs) return noChange;
       const path = toJobPath({ project, group: job.group, name: job.name });
       const before = jobs.get(path);
@@ -69,14 +69,14 @@ export function createStepDurations() {
 
 export type StepDurations = ReturnType<typeof createStepDurations>;
 
-/** Reports whether a stored document has durations of steps. Returns true for other kinds of documents. */
+/** Reports whether a stored document has the durations of steps. Returns true for documents of other kinds. */
 export function isSoundStepDurations(found: string, body: unknown): boolean {
   if (found !== kind) return true;
   return Array.isArray(body) && body.every((entry) => Array.isArray(entry) && isDrift(entry[1]));
 }
 
 function isDrift(drift: unknown): boolean {
-  // The cast is safe: any object can be read as a record of unknown values.
+  // This cast is safe: any object can be read as a record of unknown values.
   const { tenths, apart, lastMinute } = (drift ?? {}) as Readonly<Record<string, unknown>>;
   return Array.isArray(tenths) && Array.isArray(apart) && typeof lastMinute === 'number';
 }
@@ -99,7 +99,7 @@ function toLastMs(steps: Steps): number {
   return minuteMs * Math.max(0, ...[...steps.values()].map(({ lastMinute }) => lastMinute));
 }
 
-/** Returns the durations of successful steps by name. Steps of error handlers are excluded. */
+/** Returns the durations of the successful steps by name, without error handlers. */
 function readDurations({ state, workflow }: SpanSource): ReadonlyMap<string, number> {
   const steps = state?.steps ?? [];
   const names = toStepNames(workflow, steps);
@@ -113,7 +113,7 @@ function readDurations({ state, workflow }: SpanSource): ReadonlyMap<string, num
   return durations;
 }
 
-/** Adds the durations of a run. If there are too many steps, keeps those of the run first, and then the longest. */
+/** Adds the durations of a run. Of too many steps, keeps the longest, and steps of this run before others. */
 function addDurations(before: Steps, durations: ReadonlyMap<string, number>, endedAtMs: number): Steps {
   const steps = new Map(before);
   for (const [step, durationMs] of [...durations].sort(([, one], [, other]) => other - one)) {
@@ -127,7 +127,7 @@ function addDurations(before: Steps, durations: ReadonlyMap<string, number>, end
   return shareTimes(steps);
 }
 
-/** Stores equal lists of times once: most steps of a job have the same times. */
+/** Stores equal lists of times once, because most steps of a job have the same times. */
 function shareTimes(steps: Steps): Steps {
   const times = new Map([...steps.values()].map(({ apart }) => [apart.join(), apart]));
   return new Map(

@@ -5,39 +5,39 @@ import { type PendingTrace, toPendingKey } from './pending.ts';
 
 export type Waiting = {
   readonly pending: PendingTrace;
-  /** The row of the execution when it was counted. */
+  /** The execution as it was listed when it was counted. */
   readonly listed: TracedExecution | undefined;
-  /** When a request for the trace was first answered, in ticks of the seal clock. */
+  /** The time of the first response to a request for this trace, in ticks of the seal clock. */
   sinceTicks: number | undefined;
   retryAtTicks: number;
   /** True if a request for the trace got no response. */
   isUnanswered: boolean;
-  /** How many tries in a row failed with an error of the server. */
+  /** The number of consecutive tries that failed with an error of the server. */
   faults: number;
 };
 
-/** Executions with all fields of their rows, if the rows have them. */
+/** Executions with all fields of their rows, if these fields were read. */
 export type ListedRuns = ReadonlyMap<PendingTrace, TracedExecution>;
 
 export type WaitingTraces = {
   readonly add: (pending: readonly PendingTrace[], listed?: ListedRuns) => void;
   readonly remove: (pending: PendingTrace) => void;
   readonly size: () => number;
-  /** Returns the queue in order. Traces whose requests got no response come last, so that they delay no others. */
+  /** Returns the queue in order. Traces whose requests got no response come last, so that they do not delay others. */
   readonly inOrder: () => readonly Waiting[];
-  /** Reports whether an execution was added since the queue was sorted. It may be more urgent. */
+  /** Reports whether an execution was added since the queue was sorted, because it may be more urgent. */
   readonly hasNew: () => boolean;
-  /** Reports whether a trace has waited too long for its steps, or its queue is too long. */
+  /** Reports whether a trace has waited too long for its steps, or in a queue that is too long. */
   readonly isLate: (pending: PendingTrace) => boolean;
-  /** Reports whether a trace must be sent now, even with an unfinished state. */
+  /** Reports whether the trace must be sent now, even with an unfinished state. */
   readonly isLastTry: (entry: Waiting) => boolean;
   readonly isDue: (entry: Waiting) => boolean;
-  /** Returns the row of an execution shortly after it was counted. Later, its id may belong to another. */
+  /** Returns the execution as it was listed a moment ago; undefined later, because its id may then be used again. */
   readonly listedOf: (entry: Waiting) => TracedExecution | undefined;
   readonly noteAnswer: (entry: Waiting) => void;
   /** Schedules the next try. The pause grows with the age of the trace. */
   readonly postpone: (entry: Waiting) => void;
-  /** Schedules the next try after an error of the exporter itself. */
+  /** Schedules the next try after an error of the exporter. */
   readonly postponeAfterFault: (entry: Waiting) => void;
   /** Schedules the next try after an error of the server. A trace without a response goes to the end of the queue. */
   readonly noteApiFault: (entry: Waiting, fault: ApiError) => void;
@@ -49,7 +49,7 @@ type WaitingOptions = {
   readonly backlogAgeMs: number;
 };
 
-/** The queue of executions without traces, each with the time of its next try. */
+/** The queue of executions without traces, with the time of the next try of each. */
 export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: WaitingOptions): WaitingTraces {
   const waiting = new Map<string, Waiting>();
   const sealClock = createSealClock(clock.ticks);
@@ -66,7 +66,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     entry.sinceTicks ??= sealClock.ticks();
   }
 
-  /** Returns for how long requests for a trace have been answered. Time in the queue does not count. */
+  /** Returns for how long requests for a trace have been answered; time in the queue does not count. */
   function toAskedMs(entry: Waiting): number {
     return entry.sinceTicks === undefined ? 0 : sealClock.ticks() - entry.sinceTicks;
   }
@@ -97,7 +97,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     hasNew: () => hasNew,
     isLate,
     isLastTry: (entry) => {
-      // Tries in a long queue are minutes apart, so a few errors prove little.
+      // In a long queue, tries are minutes apart, so a few errors prove little.
       const isTooEarly = entry.faults > 0 && entry.faults < minFaults;
       return toAskedMs(entry) > sealTimeoutMs && !isTooEarly;
     },
@@ -120,7 +120,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
       if (isOfWholeServer(fault)) sealClock.silent();
       else if (isUnsent) sealClock.answered();
       else noteAnswer(entry);
-      // A request that was not sent shows nothing about its trace.
+      // An unsent request says nothing about this trace.
       if (isUnsent) return;
       entry.isUnanswered = true;
       entry.faults += 1;
@@ -128,7 +128,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
   };
 }
 
-/** Measures the time since each trace was counted, in ticks: the system clock may be set while a trace waits. */
+/** Measures the time since each trace was counted, in ticks, because the system clock may be set while a trace waits. */
 function createAges({ now, ticks }: WaitingOptions['clock']) {
   const seenTicks = new WeakMap<PendingTrace, number>();
   return {
@@ -141,19 +141,19 @@ function createAges({ now, ticks }: WaitingOptions['clock']) {
 
 const untried = { sinceTicks: undefined, retryAtTicks: -Infinity, isUnanswered: false, faults: 0 };
 
-/** How long a row replaces a request. A server needs longer to restart with a new database, which uses ids again. */
+/** How long a list row replaces a request: less than a server needs for a restart with a new database, which reuses ids. */
 const listedForMs = 30_000;
 
-/** The maximum number of waiting traces, about 5 MB. More cannot be requested before they are too old. */
+/** The maximum number of waiting traces, which use about 5 MB. More cannot be requested within the backlog age. */
 const maxWaiting = 10_000;
 /** The minimum wait for a state that the server is still writing. */
 export const pendingRetryMs = 5000;
 const maxRetryMs = 60_000;
 const faultRetryMs = 15_000;
-/** After fewer failed requests for a state, the exporter does not give up. */
+/** The minimum number of requests for a state before the exporter stops requesting it. */
 const minFaults = 10;
 
-/** Sorts pending traces: failures first, then the newest. Late traces need no request: a few follow each request. */
+/** Sorts pending traces: failures first, then the newest first. Late traces need no request, so a few follow each request. */
 export function toQueueOrder(
   pending: Iterable<PendingTrace>,
   isLate: (pending: PendingTrace) => boolean,
@@ -174,11 +174,11 @@ export function toQueueOrder(
 }
 
 /**
- * A trace without a request takes milliseconds. Within its share of the budget, enrichment sends a request per second.
+ * A trace without a request takes milliseconds. With its share of the budget, enrichment sends a request about every second.
  */
 const minLatePerQuestion = 20;
 
-/** Returns the traces beyond a limit: the oldest first, but failures last. */
+/** Returns the traces beyond the limit: the oldest first, but failures last. */
 export function findCrowdedOut(pending: Iterable<PendingTrace>, most: number): readonly PendingTrace[] {
   const good: PendingTrace[] = [];
   const bad: PendingTrace[] = [];
@@ -190,7 +190,7 @@ function newestFirst(one: PendingTrace, other: PendingTrace): number {
   return other.endedAtMs - one.endedAtMs || other.id - one.id;
 }
 
-/** Measures the time in which the server could respond, without times when it was down or refused credentials. */
+/** Measures the time in which the server could respond. The clock stops while the server is down or refuses the credentials. */
 function createSealClock(ticks: () => number) {
   let countedMs = 0;
   let sinceTicks: number | undefined;
@@ -205,7 +205,7 @@ function createSealClock(ticks: () => number) {
       countedMs = read();
       sinceTicks = ticks();
     },
-    /** Call if a request got no response, or credentials were refused. Until the next response, the clock stops. */
+    /** Call if a request got no response, or the credentials were refused. The clock stops until the next response. */
     silent: (): void => {
       countedMs = read();
       sinceTicks = undefined;

@@ -1,9 +1,9 @@
-/** The version of the conventions that has these names. */
+/** The version of the conventions that define these names. */
 export const schemaUrl = 'https://opentelemetry.io/schemas/1.45.0';
 
 /**
- * All attribute names of the conventions that are used (those of CI/CD are a release candidate). They are copied,
- * because OpenTelemetry's package of names needs megabytes of memory. A test compares the copies.
+ * All attribute names of the conventions (the names of CI/CD are a release candidate). The names are copied, because
+ * OpenTelemetry's package of names needs megabytes of memory. A test compares the copies.
  */
 export const conventional = {
   action: 'cicd.pipeline.action.name',
@@ -28,7 +28,7 @@ export const conventional = {
   user: 'user.name',
 } as const;
 
-/** Attributes that the conventions lack. */
+/** The attributes that the conventions do not define. */
 export const own = {
   server: 'automation.server.name',
   project: 'automation.project.name',
@@ -75,7 +75,7 @@ export function toOptionAttribute(option: string): string {
 
 export const actionRun = 'RUN';
 
-/** The results of pipelines and tasks, as the conventions define them. */
+/** The results of pipelines and tasks in the conventions. */
 export const results = {
   success: 'success',
   failure: 'failure',
@@ -86,10 +86,10 @@ export const results = {
 } as const;
 export type Result = keyof typeof results;
 
-/** Reports whether a result makes its span an error. A cancelled run is no error. */
+/** Reports whether a result makes a span an error. A cancelled run is not an error. */
 export function isErrorResult(result: Result): boolean {
   return result === 'failure' || result === 'error' || result === 'timeout';
 }
 
-/** The `error.type` of an error without a more specific type. */
+/** The `error.type` of errors without a more specific one. */
 export const otherError = '_OTHER';

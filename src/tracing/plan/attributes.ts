@@ -6,7 +6,7 @@ import type { RootOutcome } from './root-outcome.ts';
 import type { TraceSettings } from './settings.ts';
 import type { Attributes, AttributeValue } from './span.ts';
 
-/** Collects the attributes of one span. Cuts long texts; `isCut` reports whether any text was cut. */
+/** Collects the attributes of one span. Cuts long texts, and records whether any text was cut. */
 export function createAttributes() {
   const values: Record<string, AttributeValue> = {};
   let hasCut = false;
@@ -15,7 +15,7 @@ export function createAttributes() {
     const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
     if (wellFormed.length <= length) return wellFormed;
     hasCut = true;
-    // Half of a surrogate pair at the end is no valid text.
+    // Half of a surrogate pair at the end would be invalid text.
     return `${wellFormed.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
   }
 
@@ -45,7 +45,7 @@ export function toResource({ execution, state }: SpanSource, settings: TraceSett
   set(conventional.pipeline, toPipeline(execution));
   set(conventional.runId, String(execution.id));
   set(conventional.runUrl, execution.permalink);
-  // A worker needs an id. A server outside a cluster has no UUID, so its traces have no worker attributes.
+  // A server outside a cluster has no UUID, so its traces have no worker attributes: a worker needs an id.
   set(conventional.workerId, execution.serverUuid ?? state?.serverNode);
   set(conventional.workerName, state?.serverNode);
   set(own.server, settings.server);
@@ -54,7 +54,7 @@ export function toResource({ execution, state }: SpanSource, settings: TraceSett
   return values;
 }
 
-/** Returns `{project}/{group}/{name}`; undefined for ad hoc commands and deleted jobs. */
+/** Returns `{project}/{group}/{name}`; undefined for an ad hoc command and for a deleted job. */
 export function toPipeline({ project = '', job }: TracedExecution): string | undefined {
   return job?.name === undefined ? undefined : toJobPath({ project, group: job.group, name: job.name });
 }
@@ -90,7 +90,7 @@ export function setRootAttributes(
   setSensitive(set, execution, settings);
 }
 
-/** Adds the personal and secret values that the configuration includes. */
+/** Adds personal and secret values that the configuration includes. */
 function setSensitive(set: AttributeList['set'], execution: TracedExecution, settings: TraceSettings): void {
   if (settings.withUserNames) {
     set(conventional.user, execution.user);

@@ -9,11 +9,11 @@ type About = {
   readonly service: string;
   readonly scope: Trace['scope'];
   readonly observedMs: number;
-  /** Empty for changes of the whole server. */
+  /** The project; empty for changes of the whole server. */
   readonly project: string;
 };
 
-/** Returns the changes of a project, or of a server, as events. */
+/** Returns the changes of a project or a server as events. */
 export function toChangeRecords(changes: readonly Change[], about: About): LogRecords {
   const { server, service, scope, observedMs, project } = about;
   return {

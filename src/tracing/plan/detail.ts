@@ -1,18 +1,18 @@
 import { mapInPieces, type Pieces, sortInPieces } from '../../domain/pause.ts';
 import type { Timed } from './times.ts';
 
-/** What a trace contains: only the execution, also its steps, or also their nodes. */
+/** What a trace contains: only the execution, also its steps, or also the nodes of the steps. */
 const details = ['root', 'steps', 'nodes'] as const;
 export type Detail = (typeof details)[number];
 
-/** Removes spans that are below the detail. Outcomes and times stay as they are. */
+/** Removes the spans below a detail. Outcomes and times stay. */
 export function* reduceTo(detail: Detail, root: Timed): Pieces<Timed> {
   if (detail === 'nodes') return root;
   if (detail === 'steps') return yield* dropNodes(root);
   return { ...root, children: [], draft: { ...root.draft, children: [] } };
 }
 
-/** Moves spans below a node to the step above it. A job reference that runs for each node has spans below nodes. */
+/** Moves the spans below a node to the step above. A job reference that runs for each node has spans below nodes. */
 function* dropNodes(timed: Timed): Pieces<Timed> {
   const kept: Timed[] = [];
   let { notStarted } = timed.draft;

@@ -6,7 +6,7 @@ import { incomplete, nodeFailure, toErrorType, toReasonText } from './failure-re
 import { comparePlaces, parseStepContext, type StepNames, type StepPlace } from './step-names.ts';
 
 type Level = {
-  /** Empty at the top level. */
+  /** The path of the parent step; empty at the top level. */
   readonly path: string;
   readonly names: StepNames;
   readonly serverNode: string | undefined;
@@ -15,7 +15,7 @@ type Level = {
 type Drafted = { drafts: readonly Draft[]; notStarted: number };
 type Placed = { step: StepState; context: string; place: StepPlace };
 
-/** Drafts the spans of one level of steps, and of all levels below, sorted by step number. */
+/** Drafts the spans of one level of steps and of all levels below, sorted by step number. */
 export function* draftSteps(steps: readonly StepState[], level: Level): Pieces<Drafted> {
   if (steps.length === 0) return { drafts: [], notStarted: 0 };
   const found: Placed[] = [];
@@ -37,7 +37,7 @@ function* draftStep({ step, context, place }: Placed, handler: StepState | undef
   const names = level.names.below(place, step.workflow ?? step.perNode[0]?.workflow ?? []);
   const inside = { name, context, place, names, level };
   const nodes = yield* draftNodes(step, handler, inside);
-  // If a job reference runs for each node, its `workflow` has the same runs again.
+  // The `workflow` of a job reference that runs for each node repeats its runs.
   const isPerNode = step.perNode.length > 0;
   const below = yield* draftSteps(isPerNode ? [] : (step.workflow ?? []), { ...level, path: context, names });
   const children = [...nodes.drafts, ...below.drafts];
@@ -82,7 +82,7 @@ function* draftNode(state: NodeState | (NodeState & StepState), isRecovered: boo
   };
 }
 
-/** Returns the place of a step by its path, or by its position if the path is unreadable or of another level. */
+/** Returns the place of a step by its path; if the path is unreadable or of another level, by its position in the list. */
 function toPlaced(step: StepState, index: number, path: string): Placed {
   const prefix = path === '' ? '' : `${path}/`;
   const places = step.context?.startsWith(prefix) === true ? parseStepContext(step.context) : undefined;
@@ -99,7 +99,7 @@ function findNode({ context = '' }: StepState): string | undefined {
   return parseStepContext(context)?.at(-1)?.parameters.get('node');
 }
 
-/** Reports whether a step ran only on the server itself. The server is then no target node. */
+/** Reports whether a step ran only on the server itself, which is not a target node. */
 function isOnServerAlone({ isNodeStep, nodes }: StepState, { serverNode }: Level): boolean {
   return !isNodeStep && nodes.length === 1 && nodes[0]?.node === serverNode;
 }
@@ -113,7 +113,7 @@ function hasBegun(state: NodeState | StepState): boolean {
   const { condition, startedAtMs, durationMs } = state;
   if (condition === 'waiting' || condition === 'not-started') return false;
   if (condition !== 'aborted' || startedAtMs !== undefined || durationMs !== undefined) return true;
-  // When a server closes a state, it marks unfinished steps as aborted, even steps that never began.
+  // A server marks unfinished steps as aborted when it closes a state, even steps that never began.
   return 'nodes' in state && [...state.nodes, ...(state.workflow ?? []), ...state.perNode].some(hasBegun);
 }
 
@@ -124,7 +124,7 @@ function toTask({ condition, hadHandler }: Progress, { isHandler }: StepPlace) {
   };
 }
 
-/** Returns the times of a step. The reported duration is exact; the reported times are cut to whole seconds. */
+/** Returns the times of a step. The reported duration is exact; times are cut to whole seconds. */
 function toTiming({ condition, startedAtMs, endedAtMs, durationMs: told }: Progress): Timing {
   if (isRunning(condition)) return { ...untimed, startMs: startedAtMs, isInferred: true, isOpen: true };
   const durationMs = told === undefined ? undefined : Math.round(told);
@@ -152,7 +152,7 @@ function toOutcome(progress: Progress, below: readonly Draft[], isRecovered: boo
     case 'partial':
     case 'mixed': {
       const { condition } = progress;
-      // A successful execution may have a step with the state `partial` or `mixed`.
+      // Successful executions may have both states.
       if (below.some(hasFailed)) return toFailure(undefined, below, { isRecovered, word: 'failed on some nodes' });
       return { ...plain, result: 'success', why: `${condition}, but no failure below it was final` };
     }

@@ -2,18 +2,18 @@ import { isPieceOver, type Pieces } from '../../domain/pause.ts';
 import type { Result } from './attribute-names.ts';
 import type { SpanKey } from './ids.ts';
 
-/** A span without its id, its final times and its attributes. */
+/** A span that does not have an id, final times and attributes yet. */
 export type Draft = {
   readonly key: SpanKey;
   readonly name: string;
-  /** The facts of a step or node. The root, a wait and an overflow span have none. */
+  /** The facts of a step or node; undefined for the root, a wait and an overflow span. */
   readonly task: Task | undefined;
   readonly outcome: Outcome;
   readonly timing: Timing;
   /** The inner spans, sorted by step. */
   readonly children: readonly Draft[];
   readonly notStarted: number;
-  /** For an overflow span, the number of spans that it replaces. */
+  /** The number of spans that an overflow span replaces; undefined for other spans. */
   readonly rest?: { readonly count: number; readonly failed: number; readonly spans: number };
 };
 
@@ -28,12 +28,12 @@ type Task = {
 export type Outcome = {
   readonly result: Result;
   readonly errorType: string | undefined;
-  /** The server's reason for the failure of the step or node, as an error type. */
+  /** The reason of the server for the failure of this step or node, as an error type. */
   readonly reason: string | undefined;
-  /** The server's own word for the reason. */
+  /** The original word of the server for the reason. */
   readonly word?: string | undefined;
   readonly exitCode?: number | undefined;
-  /** True if an error handler recovered the failure. Above its level, such a failure does not count. */
+  /** True if an error handler recovered the failure. A recovered failure does not count above this level. */
   readonly isRecovered: boolean;
   readonly why: string;
 };
@@ -41,12 +41,12 @@ export type Outcome = {
 export type Timing = {
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
-  /** The end in the server's response, usually in whole seconds. It decides which of two spans ended first. */
+  /** The end in the server's response, usually in whole seconds. The reported end decides which of two spans ended first. */
   readonly reportedEndMs?: number | undefined;
   /** The duration, if it is known to the millisecond. */
   readonly durationMs: number | undefined;
   readonly isInferred: boolean;
-  /** True if no end was reported. The span then ends with its parent. */
+  /** True if no end was reported, so that the span ends with its parent. */
   readonly isOpen: boolean;
 };
 
@@ -58,28 +58,28 @@ export const untimed: Timing = {
   isOpen: false,
 };
 
-/** Reports whether a draft failed, and no handler recovered the failure. */
+/** Reports whether a draft failed and no handler recovered it. */
 export function hasFailed({ outcome }: Draft): boolean {
   return !outcome.isRecovered && (outcome.result === 'failure' || outcome.result === 'timeout');
 }
 
-/** Returns the first reason of a failure. Leaves come first. */
+/** Returns the first reason of a failure, from the leaves up. */
 export function findReason(drafts: readonly Draft[]): string | undefined {
   const withReason = listFailures(drafts).filter(({ outcome }) => outcome.reason !== undefined);
   return (withReason.find(isFailedLeaf) ?? withReason[0])?.outcome.reason;
 }
 
-/** Returns the failed spans without a failed span below, the first cause first. */
+/** Returns the failed spans that have no failed span below, first cause first. */
 export function listFailedLeaves(drafts: readonly Draft[]): readonly Draft[] {
   return listFailures(drafts).filter(isFailedLeaf);
 }
 
-/** Lists failures. Failures below a recovered span are left out. */
+/** Lists failures, except those below a recovered span. */
 function listFailures(drafts: readonly Draft[]): readonly Draft[] {
   return listByEnd(drafts, hasFailed, ({ outcome }) => !outcome.isRecovered);
 }
 
-/** Sorts spans by end, start and workflow order. Parallel steps that a failure interrupts end in the same second. */
+/** Sorts spans by end, then by start, then by workflow order. A failure may interrupt parallel steps in the same second. */
 export function listByEnd(
   drafts: readonly Draft[],
   isWanted: (draft: Draft) => boolean,
@@ -99,7 +99,7 @@ export function listByEnd(
   );
 }
 
-/** Reports whether a failed span is a cause. It is not if a step below it failed. */
+/** Reports whether a failed span is a cause. A span with a failed step below it is no cause. */
 function isFailedLeaf(draft: Draft): boolean {
   return hasFailed(draft) && !draft.children.some(hasFailed);
 }
@@ -114,7 +114,7 @@ export function countSpans(draft: Draft): number {
   return count;
 }
 
-/** Removes spans with the id of an earlier span: a state may contain a step twice. */
+/** Removes spans with the id of an earlier span, because a state may contain a step twice. */
 export function* dropDuplicates(draft: Draft, taken = new Set<string>()): Pieces<Draft> {
   const children: Draft[] = [];
   for (const child of draft.children) {

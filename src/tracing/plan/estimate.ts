@@ -4,7 +4,7 @@ import type { Attributes, Span } from './span.ts';
 
 export type TraceFormat = 'protobuf' | 'json';
 
-/** Returns an upper bound for the size of spans in a request, without building the request. */
+/** Returns an upper bound for the size of these spans in a request, without building the request. */
 export function* estimateBytes(
   spans: readonly Span[],
   resource: Attributes,
@@ -24,7 +24,7 @@ type Costs = {
   request: number;
   /** The size of ids, times, kind, status, flags and their encoding. */
   span: number;
-  /** The encoded size of an attribute apart from its texts. */
+  /** The encoded size of a name and a value, or of a value that is no text. */
   attribute: number;
   /** The maximum encoded size of a character that is not plain. */
   character: number;
@@ -41,7 +41,7 @@ function ofAttributes(attributes: Attributes, costs: Costs): number {
   let bytes = 0;
   for (const name in attributes) {
     const value = attributes[name];
-    // Names of attributes are plain, except for names of configured options.
+    // Attribute names are plain text, except names of configured options.
     bytes += costs.attribute + (name.startsWith(ofOptions) ? ofText(name, costs) : name.length);
     if (typeof value === 'string') bytes += ofText(value, costs);
   }

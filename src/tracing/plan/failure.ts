@@ -4,17 +4,17 @@ import type { SpanSource } from '../../domain/span-source.ts';
 import { type Draft, hasFailed, listByEnd, listFailedLeaves } from './draft.ts';
 import { chooseReason, incomplete, timeout } from './failure-reason.ts';
 
-/** Returns why an execution failed. */
+/** Returns why an execution failed; undefined if it did not fail. */
 export function toFailure(
   { execution, state, loggedReason }: SpanSource,
   steps: readonly Draft[],
 ): FirstCause | undefined {
   if (!isFailure(execution)) return undefined;
-  // If a limit or the server ended the run, earlier failures are not the cause.
+  // Earlier failures are not the cause if a limit or the server ended the run.
   const isCutOff = execution.status === 'timedout' || execution.customStatus === incomplete;
   const failed = isCutOff ? listUnfinished(steps).toReversed() : listFailedLeaves(steps);
   const first = failed[0] ?? (isCutOff ? undefined : listByEnd(steps, isHandled)[0]);
-  // The interrupted step may have a reason other than the timeout.
+  // The step that the limit interrupted may have another reason.
   const reason = execution.status === 'timedout' ? timeout : chooseReason(first?.outcome.word, loggedReason);
   const failureClass = toFailureClass({
     ...execution,
@@ -32,12 +32,12 @@ function listOthers([first, ...failed]: readonly Draft[]): FirstCause['others'] 
   return others.slice(0, maxOthers).map((other) => ({ node: other.node, context: other.context }));
 }
 
-/** Reports whether two contexts name the same step. The context of a workflow per node names it: `2@node=db03/1`. */
+/** Reports whether two contexts name the same step. With a workflow for each node, the contexts name the node: `2@node=db03/1`. */
 function isSameStep(context: string | undefined, other: string): boolean {
   return context !== undefined && withoutParameters(context) === withoutParameters(other);
 }
 
-/** The maximum number of other lines to store for a failure. */
+/** The maximum number of other lines of a failure to store. */
 const maxOthers = 49;
 
 function toPlace(first: Draft | undefined): Pick<FirstCause, 'node' | 'step' | 'context'> {
@@ -48,14 +48,14 @@ function toPlace(first: Draft | undefined): Pick<FirstCause, 'node' | 'step' | '
   return { node: first.task?.node, step, context: path };
 }
 
-/** Reports whether an error handler recovered a step of a failed run. The server keeps the reason of such a step. */
+/** Reports whether an error handler recovered a step of a failed run. The server keeps the failure reason of a recovered step. */
 function isHandled({ outcome, task }: Draft): boolean {
   return (
     outcome.word !== undefined && (outcome.isRecovered || outcome.result === 'success' || task?.isHandler === true)
   );
 }
 
-/** Lists the steps that did not succeed. If the run was ended, its last step was running. */
+/** Lists the steps that did not succeed. If a run was ended, the last step was running. */
 function listUnfinished(steps: readonly Draft[]): readonly Draft[] {
   const isUnfinished = (draft: Draft): boolean =>
     hasFailed(draft) || draft.outcome.result === 'cancellation' || draft.outcome.errorType === incomplete;

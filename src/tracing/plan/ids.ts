@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 export type SpanKey =
   | { readonly kind: 'root' }
   | { readonly kind: 'step' | 'wait'; readonly path: string }
-  /** The overflow span below a step. Below the root, there is no path. */
+  /** The overflow span below a step, or below the root, which has no path. */
   | { readonly kind: 'rest'; readonly path: string | undefined }
   | { readonly kind: 'node'; readonly path: string; readonly node: string };
 
@@ -19,7 +19,7 @@ export function toSpanId(namespace: string, execution: string, key: SpanKey): st
   return digest(['ax1', 'span', namespace, execution, key.kind, ...path, ...node], 16);
 }
 
-/** Returns the W3C header that continues a trace below a span. */
+/** Returns the W3C header for requests that continue a trace below this span. */
 export function toTraceparent(traceId: string, spanId: string): string {
   return `00-${traceId}-${spanId}-01`;
 }
@@ -30,25 +30,25 @@ export function toNamespace(url: string): string {
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** Hashes fields, each on a line, so that different lists never have the same text. An id of zeros would be invalid. */
+/** Hashes fields, each on its own line, so that different lists never have the same text. An id of zeros would be invalid. */
 function digest(fields: readonly string[], length: number): string {
   const id = hash('sha256', `${fields.join('\n')}\n`).slice(0, length);
   return /^0+$/.test(id) ? `${id.slice(0, -1)}1` : id;
 }
 
-/** How to use the trace context that the caller of an execution passed in an option. */
+/** What to do with the trace context that the caller of an execution passed in an option. */
 const joiningModes = ['parent', 'link', 'off'] as const;
 type JoiningMode = (typeof joiningModes)[number];
 
 export type Joining = {
-  /** The option that contains a `traceparent`. */
+  /** The option of the execution that contains a `traceparent`. */
   readonly option: string;
   readonly mode: JoiningMode;
 };
 
 export type Caller = { readonly traceId: string; readonly spanId: string };
 
-/** Returns the caller of an execution. `invalid`: the value of the option is no trace context. */
+/** Returns the caller of an execution; `invalid` if the value of the option is not a trace context. */
 export function findCaller(
   options: ReadonlyMap<string, string>,
   { option, mode }: Joining,

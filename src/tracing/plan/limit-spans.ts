@@ -4,8 +4,8 @@ import { nodeFailure } from './failure-reason.ts';
 import type { Timed } from './times.ts';
 
 /**
- * Limits a tree to a number of spans. Failed, slowest and first spans stay, with a fair share for each parent. The
- * other spans of a parent become one overflow span, which counts too. The tree is read once for all limits.
+ * Limits a tree to a number of spans. Failed, slowest and first spans stay, with a fair share for each parent. Other spans
+ * become one overflow span under their parent, which counts as a span. The tree is read once for all limits.
  */
 export function createLimiter(root: Timed): (maxSpans: number) => Pieces<Timed> {
   const total = countTimed(root);
@@ -42,7 +42,7 @@ function* choose(places: readonly Place[], maxSpans: number): Pieces<ReadonlySet
   return kept;
 }
 
-/** Returns the cost of a span: one, plus one if it omits children, minus one if its parent then omits none. */
+/** Returns the cost of a span: one, plus one if it omits children, minus one if its parent then omits no child. */
 function costOf({ timed }: Place, parent: Place): number {
   return 1 + (timed.children.length > 0 ? 1 : 0) - (parent.missing === 1 ? 1 : 0);
 }
@@ -57,7 +57,7 @@ type Place = {
   timed: Timed;
   parent: Place | undefined;
   rank: number;
-  /** The rank among siblings in the order first, slowest, second, second slowest … */
+  /** The rank among its siblings in the order first, slowest, second, second slowest … */
   position: number;
   missing: number;
 };
@@ -143,7 +143,7 @@ function toOutcome(count: number, failed: number): Outcome {
   return { ...shared, result: 'success', errorType: undefined };
 }
 
-/** Returns the path of an overflow span. Below a node, the path includes the node. */
+/** Returns the path of an overflow span. The path of steps below a node includes the node. */
 function toPath({ draft: { key } }: Timed): string | undefined {
   if (key.kind === 'node') return `${key.path}@node=${key.node}`;
   return key.kind === 'root' ? undefined : key.path;

@@ -4,14 +4,14 @@ import type { Plan } from './plan-trace.ts';
 import type { Attributes, Trace } from './span.ts';
 
 export type LogRecords = {
-  /** The names of the service alone, because log stores index the resource. */
+  /** The names of the service. The resource has only the service, because log stores index resources. */
   readonly resource: Attributes;
   readonly scope: Trace['scope'];
   readonly records: readonly LogRecord[];
 };
 
 export type LogRecord = {
-  /** Undefined if the line has no time. */
+  /** The time; undefined if the line has no time. */
   readonly atMs: number | undefined;
   readonly observedMs: number;
   readonly level: LogLine['level'];
@@ -21,12 +21,12 @@ export type LogRecord = {
   readonly attributes: Attributes;
 };
 
-/** Returns the log lines of a failure as log records, each of the span of its step. */
+/** Returns the log lines of a failure as log records of the span of their step. */
 export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: number): LogRecords {
   const { traceId, resource, scope } = trace;
   const [first] = trace.spans;
   const root = first?.attributes ?? {};
-  // The trace id of a caller may belong to several executions.
+  // The trace id of a caller is not unique to an execution.
   const uid = first?.parentId === undefined ? traceId : first.id;
   const describe = (place: Place | undefined) => {
     const step = findSpan(trace, place);
@@ -46,7 +46,7 @@ export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: 
     records: lines.map(({ text, level, atMs, ...where }, index) => {
       const own = places.find(({ place }) => where.node === place.node && isOfStep(where, place));
       const { shared, ...of } = own?.about ?? ofFailure;
-      // Records have the same ids when they are delivered again.
+      // Records of a repeated delivery have the same ids.
       const attributes = { ...shared, [conventional.recordId]: `${uid}-${index + 1}` };
       return { atMs, observedMs, level, body: text, ...of, attributes };
     }),
@@ -55,7 +55,7 @@ export function toLineRecords({ trace, failure, lines = [] }: Plan, observedMs: 
 
 type Place = Pick<FirstCause, 'node' | 'context'>;
 
-/** Finds the span of a step on its node, or else the root. */
+/** Finds the span of a step on its node; returns the root if the trace does not contain it. */
 function findSpan({ spans }: Trace, { context, node }: Place = {}) {
   const find = (runId: string) => spans.find(({ attributes }) => attributes[conventional.taskRunId] === runId);
   return (node && find(`${context}@${node}`)) || (context && find(context)) || spans[0];

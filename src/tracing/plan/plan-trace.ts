@@ -22,27 +22,27 @@ export type Plan = {
   readonly caller: 'none' | 'joined' | 'linked' | 'invalid';
   /** True if the server reported an unknown status for the execution. */
   readonly isUnknown: boolean;
-  /** The first cause, if the execution failed. */
+  /** The first cause; undefined if the execution did not fail. */
   readonly failure: FirstCause | undefined;
-  /** The log lines that describe the failure, without secrets; absent if none are kept. */
+  /** The log lines that describe the failure, without secrets; absent if log lines are not kept. */
   readonly lines?: readonly LogLine[] | undefined;
   readonly leftOut: number;
   readonly attempts: Attempts;
 };
 
-/** The known attempts before and after an execution, and how many attempts there were before. */
+/** The known attempts before and after an execution, and the number of earlier attempts. */
 export type Attempts = {
   readonly previous: number | undefined;
   readonly next: number | undefined;
   readonly retry: number | undefined;
 };
 
-/** Plans the trace of a finished execution. Returns undefined if it is not finished, or never began. */
+/** Plans the trace of a finished execution. Returns undefined if the execution is not finished, or never began. */
 export function planTrace(source: SpanSource, settings: TraceSettings): Plan | undefined {
   return finish(planInPieces(source, settings));
 }
 
-/** Plans a trace in pieces: a large trace may take a second. */
+/** Plans a trace in pieces, because a large trace may take a second. */
 export function* planInPieces(source: SpanSource, settings: TraceSettings): Pieces<Plan | undefined> {
   const { execution } = source;
   if (execution.endedAtMs === undefined || execution.status === 'missed') return undefined;
@@ -92,7 +92,7 @@ export function describeRoot(plan: Plan, { seen, suspects }: Described): Plan {
   return { ...plan, trace: { ...plan.trace, spans: [{ ...root, attributes }, ...below] } };
 }
 
-/** About the latest time in 64 bits of nanoseconds. */
+/** The latest time in 64 bits of nanoseconds, about. */
 const latest = 9_000_000_000_000;
 
 function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): SpanFrame & WithCaller {
@@ -104,7 +104,7 @@ function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): 
   if (typeof caller === 'object' && joined === undefined) {
     links.push({ ...caller, attributes: { [own.link]: 'caller' } });
   }
-  // All attempts have the same options, and the same caller.
+  // All attempts have the same options and caller.
   const linkTo = (attempt: number | undefined, name: string): void => {
     if (attempt === undefined) return;
     const id = String(attempt);
@@ -137,7 +137,7 @@ function tellCaller(caller: Caller | 'invalid' | undefined, { joining }: TraceSe
 
 type RootDraft = { draft: Draft; outcome: RootOutcome; failure: FirstCause | undefined };
 
-/** Drafts the tree of an execution: the wait before its first step, and its steps. */
+/** Drafts the tree of an execution: the wait for its start, and its steps. */
 function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Pieces<RootDraft> {
   const { execution, state, workflow } = source;
   const steps = state?.steps ?? [];
@@ -159,7 +159,7 @@ function* draftRoot(source: SpanSource, { customStatuses }: TraceSettings): Piec
 
 const minWaitMs = 2000;
 
-/** Drafts the wait before the first step (delayed retry, no free thread): the execution already counts as running. */
+/** Drafts the wait before the first step (delayed retry, free thread), during which the execution counts as running. */
 function draftWait(startedAtMs: number, firstStepMs: number | undefined): Draft | undefined {
   if (firstStepMs === undefined || firstStepMs - startedAtMs < minWaitMs) return undefined;
   return {

@@ -8,7 +8,7 @@ export type RootOutcome = Outcome & {
   readonly isUnknown: boolean;
 };
 
-/** Computes the outcome of an execution from its status. The steps give only the reason. */
+/** Computes the outcome of an execution from its status. The steps only give the reason. */
 export function toRootOutcome(
   source: SpanSource,
   below: readonly Draft[],
@@ -27,7 +27,7 @@ export function toRootOutcome(
     case 'failed-with-retry':
       return toFailure(source, below, 'the execution failed and is retried');
     case 'scheduled':
-      // A finished one-time run may still have the status `scheduled`. The results of its nodes then decide.
+      // A finished one-time run may still have this status. In this case the results of its nodes decide.
       if (execution.failedNodes.length > 0) return toFailure(source, below, 'the one-time run ended with failed nodes');
       if (execution.succeededNodes > 0) return plain('success', 'the one-time run ended without failed nodes');
       return unknown('a one-time run ended without a status and without nodes');

@@ -4,7 +4,7 @@ import type { TraceFormat } from './estimate.ts';
 import type { Joining } from './ids.ts';
 
 export type TraceSettings = {
-  /** The namespace of ids. Members of a cluster share it. */
+  /** The namespace of ids. All members of a server have the same namespace. */
   readonly namespace: string;
   readonly server: string;
   /** The `service.name` of the watched service. */
@@ -13,7 +13,7 @@ export type TraceSettings = {
   readonly distro: { readonly name: string; readonly version: string };
   readonly detail: Detail;
   readonly joining: Joining;
-  /** The results of custom statuses. Any other custom status is a failure. */
+  /** The results of custom statuses. A status that is not listed is a failure. */
   readonly customStatuses: Readonly<Record<string, Result>>;
   /** The options of executions whose values are shown. */
   readonly options: readonly string[];

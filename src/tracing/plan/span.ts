@@ -5,7 +5,7 @@ export type SpanLink = { readonly traceId: string; readonly spanId: string; read
 
 export type Span = {
   readonly id: string;
-  /** The id of the parent. For the root: the span of the caller, if any. */
+  /** The id of the parent; for the root, the span of the caller or undefined. */
   readonly parentId: string | undefined;
   readonly name: string;
   readonly kind: 'server' | 'internal';
@@ -14,11 +14,11 @@ export type Span = {
   readonly isError: boolean;
   readonly attributes: Attributes;
   readonly links: readonly SpanLink[];
-  /** The reason for the result, for people. It is not sent. */
+  /** The reason of the result for people. The reason is not sent. */
   readonly why: string;
 };
 
-/** The spans of one execution: the root first, and each parent before its children. */
+/** The spans of one execution: the root first, each parent before its children. */
 export type Trace = {
   readonly traceId: string;
   readonly spans: readonly Span[];

@@ -10,7 +10,7 @@ import type { TraceSettings } from './settings.ts';
 import type { Span, SpanLink } from './span.ts';
 import type { Timed } from './times.ts';
 
-/** What all spans of one execution share. */
+/** The settings that all spans of one execution share. */
 export type SpanFrame = {
   readonly source: SpanSource;
   readonly outcome: RootOutcome;
@@ -21,13 +21,13 @@ export type SpanFrame = {
   readonly links: readonly SpanLink[];
 };
 
-/** Builds the spans of a tree, with unique ids, and parents before children. */
+/** Builds the spans of a tree with unique ids, parents before children. */
 export function* toSpans(root: Timed, frame: SpanFrame): Pieces<readonly Span[]> {
   const spans: Span[] = [];
   const taken = new Set<string>();
   const namespace = frame.settings.namespace;
   const execution = String(frame.source.execution.id);
-  // A loop is faster than generators here.
+  // A loop is faster than generators.
   const waiting: Unplaced[] = [{ timed: root, parentId: frame.rootParentId }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (isPieceOver()) yield;

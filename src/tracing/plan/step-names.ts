@@ -1,6 +1,6 @@
 import type { StepState, WorkflowStep } from '../../domain/step-state.ts';
 
-/** The steps of a job by number, unless the workflow no longer matches the run. */
+/** The steps of a job by number, if the workflow still matches the run. */
 export type StepNames = {
   readonly nameOf: (number: number, isHandler: boolean) => string | undefined;
   readonly below: (step: { number: number; isHandler: boolean }, states: States) => StepNames;
@@ -29,7 +29,7 @@ function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<stri
     nameOf: (number, isHandler) => toName(find(number, isHandler)),
     below: ({ number, isHandler }, statesBelow) => {
       const found = find(number, isHandler);
-      // If a handler is a job reference, servers report its steps below the step that failed.
+      // If a handler is a job reference, servers report its steps below the step with the error.
       const step = found?.kind === 'reference' || found?.workflow !== undefined ? found : found?.handler;
       const below = step?.workflow ?? (step?.jobId === undefined ? undefined : expanded.get(step.jobId));
       return below === undefined ? noNames : namesOfLevel(below, statesBelow, expanded);
@@ -37,9 +37,9 @@ function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<stri
   };
 }
 
-/** Reports whether a workflow has as many steps as the run, and of the same kinds. */
+/** Reports whether the workflow has the same number of steps, and steps of the same kinds. */
 function isFitting(workflow: Steps, states: States): boolean {
-  // Most paths cannot belong to a handler, so they are not parsed.
+  // Most paths cannot belong to a handler.
   const isHandler = (context: string): boolean =>
     /\de/.test(context) && parseStepContext(context)?.at(-1)?.isHandler === true;
   const steps = states.filter(({ context = '' }) => !isHandler(context));
@@ -48,7 +48,7 @@ function isFitting(workflow: Steps, states: States): boolean {
 
 function isOfKind(step: WorkflowStep, state: StepState | undefined): boolean {
   if (state === undefined) return false;
-  // If the handler runs on nodes, servers report its step as a node step.
+  // If the handler runs on nodes, its step counts as a node step.
   const isOnNodes = step.isNodeStep || (state.isNodeStep && step.handler?.isNodeStep === true);
   if (isOnNodes !== state.isNodeStep) return false;
   const isReference = state.workflow !== undefined || state.perNode.length > 0;
@@ -69,7 +69,7 @@ function toName(step: WorkflowStep | undefined): string | undefined {
   return kind;
 }
 
-/** Maps job references to their steps. Of several references to a job, the first with steps is used. */
+/** Maps job references to their steps. If a job is referenced several times, the first reference that has steps is used. */
 function listExpanded(workflow: Steps, found = new Map<string, Steps>()): ReadonlyMap<string, Steps> {
   for (const step of workflow) {
     if (step.workflow !== undefined) {
@@ -89,19 +89,19 @@ export type StepPlace = {
   readonly parameters: ReadonlyMap<string, string>;
 };
 
-/** Reads `step[e][@key=value,…]`, joined by `/`; `\` escapes the next character. Returns undefined for other text. */
+/** Reads `step[e][@key=value,…]` joined by `/`, in which `\` escapes the next character. Returns undefined for other text. */
 export function parseStepContext(context: string): readonly StepPlace[] | undefined {
   if (context.length > maxTextLength) return undefined;
   const places = splitAt(context, '/').map(parsePlace);
   return places.every((place) => place !== undefined) ? places : undefined;
 }
 
-/** Compares the numbers of steps of one level. A handler comes after its step. */
+/** Compares steps of one level by number. A handler comes after its step. */
 export function comparePlaces(left: StepPlace, right: StepPlace): number {
   return left.number - right.number || Number(left.isHandler) - Number(right.isHandler);
 }
 
-/** A server sends no longer path. */
+/** A longer path cannot come from a server. */
 const maxTextLength = 4000;
 
 function parsePlace(text: string): StepPlace | undefined {

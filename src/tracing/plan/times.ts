@@ -3,17 +3,17 @@ import type { Draft } from './draft.ts';
 
 type Bounds = { readonly startMs: number; readonly endMs: number };
 
-/** A draft whose times are within those of its parent. */
+/** A draft whose times are within the times of its parent. */
 export type Timed = Bounds & {
   readonly draft: Draft;
-  /** True if the times are not the reported times. */
+  /** True if the times differ from the reported times. */
   readonly isClamped: boolean;
   readonly isInferred: boolean;
   /** The inner spans, sorted by start, then by step. */
   readonly children: readonly Timed[];
 };
 
-/** Returns the times of a draft, and of everything below it, in whole milliseconds since 1970, within the bounds. */
+/** Returns the times of a draft and of everything below it in whole milliseconds since 1970, within the bounds. */
 export function* settleTimes(draft: Draft, within: Bounds): Pieces<Timed> {
   const { children } = yield* guess(draft);
   return {
@@ -26,8 +26,8 @@ export function* settleTimes(draft: Draft, within: Bounds): Pieces<Timed> {
 }
 
 /**
- * Moves times into the bounds of the parent: different clocks or rounding may have put them outside. The length is at
- * least `lengthMs` if the parent has room. The end is never before the start.
+ * Moves times into the bounds of the parent, because different clocks or rounding may have put them outside. Keeps at least
+ * `lengthMs` if the parent has room. The end is never before the start.
  */
 export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs = 0): Bounds {
   const fromMs = Math.min(Math.max(startMs, parent.startMs), parent.endMs);
@@ -39,15 +39,15 @@ export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs =
 
 type Guessed = {
   draft: Draft;
-  /** The earliest possible start, and the end that fits to it, from the times of a draft and of all below it. */
+  /** The earliest possible start and the matching end, from the times of a draft and all below it. */
   startMs: number | undefined;
   endMs: number | undefined;
-  /** The duration of the draft, or of the spans below it if they took longer. */
+  /** The duration of the draft or of the spans below it, whichever is longer. */
   lengthMs: number;
   children: readonly Guessed[];
 };
 
-/** Estimates times. Starts are cut to whole seconds: if a child ends after its parent, the parent began later. */
+/** Estimates times. Starts are cut to whole seconds, so if a child ends after its parent, the parent began later. */
 function* guess(draft: Draft): Pieces<Guessed> {
   const children = draft.children.length === 0 ? [] : yield* inOrder(yield* mapInPieces(draft.children, guess));
   const { startMs: toldMs, endMs: toldEndMs, durationMs, isOpen } = draft.timing;
@@ -64,7 +64,7 @@ function* guess(draft: Draft): Pieces<Guessed> {
   return { draft, startMs, endMs: pick([toldEndMs, endMs], Math.max), lengthMs, children };
 }
 
-/** Sorts siblings. In the same second, siblings began in the order of their numbers. */
+/** Sorts siblings. Siblings of the same second began in the order of their numbers. */
 function* inOrder(siblings: readonly Guessed[]): Pieces<readonly Guessed[]> {
   if (siblings.length < 2) return siblings;
   const latest = new Map<number, number>();

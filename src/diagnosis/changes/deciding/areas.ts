@@ -1,33 +1,33 @@
-/** The values of one thing. A value whose name starts with a dot is stored, but not compared. */
+/** The values of one thing. Values whose names start with a dot are stored, but not compared. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** Things that are read together, such as the jobs of a project, as they were last known. */
+/** Things that are read together, such as the jobs of a project, in their last known state. */
 export type Area = {
   readonly things: ReadonlyMap<string, Fields>;
   readonly sinceMs: number;
-  /** When the last request for the area began. */
+  /** The start of the last request for the area. */
   readonly readMs: number;
   readonly lastReadMs?: number;
   readonly basis?: string;
-  /** When the basis last changed. Values from before cannot be compared. */
+  /** The time of the last change of the basis. Values from before this time cannot be compared. */
   readonly basisMs?: number;
-  /** True if the last reading was empty, and therefore not accepted. */
+  /** True if the last reading was empty, and so not accepted. */
   readonly isDoubted?: boolean;
 };
 
-/** The state of an area in one response. */
+/** The state of an area according to one response. */
 export type Reading = {
   readonly area: string;
   readonly things: ReadonlyMap<string, Fields>;
-  /** True if the response has only some things, so that the others are not gone. */
+  /** True if the response has only some of the things, so that the others are not gone. */
   readonly isPart?: boolean;
   /** True if the response may be as old as an earlier reading. */
   readonly mayBeStale?: boolean;
-  /** True if an empty response is accepted only when it is repeated. */
+  /** True if an empty response is accepted only the second time. */
   readonly mayBeEmpty?: boolean;
-  /** What values depend on, such as the release. Values with different bases are not compared. */
+  /** A condition of the values, such as the release. Values with different conditions are not compared. */
   readonly basis?: string;
-  /** The server times at which the request began and ended. */
+  /** The server times at the start and the end of the request. */
   readonly fromMs: number;
   readonly throughMs: number;
 };
@@ -36,7 +36,7 @@ export type Difference = {
   readonly id: string;
   readonly before: Fields | undefined;
   readonly after: Fields | undefined;
-  /** The names of changed values; empty for a new or lost thing. */
+  /** The names of the changed values; empty for new and lost things. */
   readonly changed: readonly string[];
   readonly afterMs: number;
   readonly beforeMs: number;
@@ -44,7 +44,7 @@ export type Difference = {
 
 type Noted = { readonly area: Area; readonly differences: readonly Difference[]; readonly isChanged: boolean };
 
-/** Compares a reading with the known area. The first reading has no differences. */
+/** Compares a reading with the known area. The first reading of an area has no differences. */
 export function noteReading(known: Area | undefined, reading: Reading): Noted {
   const { fromMs: readMs, isPart = false, basis } = reading;
   const more = basis === undefined ? {} : { basis };
@@ -62,7 +62,7 @@ export function noteReading(known: Area | undefined, reading: Reading): Noted {
   const differences: Difference[] = [];
   for (const [id, fields] of reading.things) {
     const before = known.things.get(id);
-    // If a response lacks a value, the value is unknown, not removed.
+    // A value that is missing in the response is unknown, not removed.
     const after = before === undefined ? fields : { ...before, ...fields };
     const changed = before === undefined ? [] : listChanged(before, after);
     things.set(id, after);

@@ -18,21 +18,21 @@ export type ChangeKind = (typeof changeKinds)[number];
 /** A change of a server. All times are server times. */
 export type Change = {
   readonly kind: ChangeKind;
-  /** Empty for a change of the whole server. */
+  /** The project; empty for a change of the whole server. */
   readonly project: string;
   /** The path of a job or key, or the name of a node, project or member; empty for a server without members. */
   readonly subject: string;
   readonly what: string;
-  /** When the last request that returned the old state began. */
+  /** The start of the last request that returned the old state. */
   readonly afterMs: number;
   readonly beforeMs: number;
-  /** When the server says that it was changed. */
+  /** The time of the change as reported by the server. */
   readonly atMs?: number;
-  /** Who changed it, if the server reports the user. */
+  /** The user who made the change, if the server reports it. */
   readonly by?: string;
 };
 
-/** Returns the time to show and to sort by: the server's own, or else that of the first reading. */
+/** Returns the time for display and sorting: the server's, or the first reading's. */
 export function toShownMs({ atMs, beforeMs }: Pick<Change, 'atMs' | 'beforeMs'>): number {
   return atMs ?? beforeMs;
 }

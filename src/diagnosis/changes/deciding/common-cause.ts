@@ -8,24 +8,24 @@ export type JobResult = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly factors: readonly Factor[];
-  /** Set if the job succeeded on more nodes than are stored. The others come after this name. */
+  /** Set if the job succeeded on more nodes than are stored; the others come after this name. */
   readonly lastNode?: string | undefined;
 };
 
 /** A common cause of failures. The numbers count jobs. */
 export type CommonCause = Factor & {
-  /** When the first of the failed jobs failed. */
+  /** The time of the first failure among the failed jobs. */
   readonly sinceMs: number;
   readonly failed: number;
-  /** How many failed jobs have the factor. */
+  /** The number of failed jobs with this factor. */
   readonly covered: number;
   readonly succeeded: number;
-  /** How many successful jobs have the factor. */
+  /** The number of successful jobs with this factor. */
   readonly spared: number;
   readonly probability: number;
 };
 
-/** Returns the factor of most jobs that failed in the last minutes, if successful jobs lack the factor. */
+/** Returns the factor of most jobs that failed in the last minutes, if successful jobs lack it. */
 export function findCommonCause(results: Iterable<JobResult>, nowMs: number): CommonCause | undefined {
   const { failed, succeeded } = toGroups(results, nowMs);
   if (failed.length < minFailed) return undefined;
@@ -67,10 +67,10 @@ export function isSame(one: Factor, other: Factor): boolean {
 
 const minFailed = 5;
 const minCover = 0.6;
-/** The limit is 0.001 per hour, and an hour has about five independent checks. */
+/** The limit is 0.001 per hour, with about five independent checks. */
 const maxProbability = 0.001 / 5;
 const windowMs = 15 * 60_000;
-/** If the window has few successes, earlier successes count too. */
+/** If the window has few successes, successes of a longer time count too. */
 export const longWindowMs = 2 * 3_600_000;
 const fewSuccesses = 3;
 
@@ -122,13 +122,13 @@ function rank({ kind }: Factor): number {
   return factorKinds.indexOf(kind);
 }
 
-/** Returns the smallest probability that a factor can reach: all jobs with it failed, or all failed jobs have it. */
+/** Returns the smallest probability that a factor can reach: if all jobs with it failed, or all failed jobs have it. */
 function toLeast({ failed, succeeded, having }: Pick<Table, 'failed' | 'succeeded'> & { having: number }): number {
   const covered = Math.min(failed, having);
   return toProbability({ failed, succeeded, covered, spared: having - covered });
 }
 
-/** Counts the factors to test, by Tarone. A factor that can never be significant does not count. */
+/** Counts the factors to test, by Tarone. Factors that cannot be significant do not count. */
 function countTests(leastOfEach: readonly number[]): number {
   for (let tests = 1; tests < leastOfEach.length; tests += 1)
     if (leastOfEach.filter((least) => least < maxProbability / tests).length <= tests) return tests;
@@ -137,7 +137,7 @@ function countTests(leastOfEach: readonly number[]): number {
 
 type Table = Pick<CommonCause, 'failed' | 'covered' | 'succeeded' | 'spared'>;
 
-/** Returns how likely chance alone puts so many jobs with the factor among the failed ones (Fisher's exact test). */
+/** Returns the probability that chance alone puts so many jobs with the factor among failed jobs (Fisher's exact test). */
 export function toProbability({ failed, covered, succeeded, spared }: Table): number {
   const all = failed + succeeded;
   const having = covered + spared;

@@ -1,10 +1,10 @@
 import { type Change, type ChangeKind, toShownMs } from './change.ts';
 
-/** The changes of a server, in numbered sheets, and how many there were. */
+/** The changes of a server in numbered sheets, and their total number. */
 export type Journal = {
   readonly sheets: ReadonlyMap<number, readonly Change[]>;
   readonly totals: ReadonlyMap<string, Total>;
-  /** How many changes were dropped because there were too many. */
+  /** The number of changes that were dropped because there were too many. */
   readonly dropped: number;
 };
 
@@ -12,14 +12,14 @@ export type Total = { readonly project: string; readonly kind: ChangeKind; reado
 
 export const emptyJournal: Journal = { sheets: new Map(), totals: new Map(), dropped: 0 };
 
-/** The sheets and numbers that a step changed. */
+/** The sheets and totals that a step changed. */
 export type JournalStep = {
   readonly journal: Journal;
   readonly written: readonly number[];
   readonly forgotten: readonly number[];
 };
 
-/** Adds changes. Removes those that are too old or too many. */
+/** Adds changes, and removes changes that are too old or too many. */
 export function addChanges(journal: Journal, added: readonly Change[], nowMs: number): JournalStep {
   const sheets = new Map(journal.sheets);
   const totals = new Map(journal.totals);

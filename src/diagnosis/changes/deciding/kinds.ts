@@ -1,19 +1,19 @@
 import type { Area, Difference, Fields } from './areas.ts';
 import type { Change } from './change.ts';
 
-/** Returns names of areas. The first word is the kind. */
+/** Returns the names of areas. The first word is the kind. */
 export const areas = {
   projects: 'projects',
   server: 'server',
   plugins: 'plugins',
-  /** How names of areas with the switches of a project begin, on older servers. */
+  /** The beginning of the areas with the switches of a project on older servers. */
   modesOf: (project: string) => `modes ${project}/`,
   jobsOf: (project: string) => `jobs ${project}`,
   nodesOf: (project: string) => `nodes ${project}`,
   /** A folder of the key storage, without `keys/`; empty for the top level. */
   keysIn: (folder: string) => `keys ${folder}`,
   definitionOf: (id: string) => `definition ${id}`,
-  /** When and by whom a job was last edited, read after the list of its project. */
+  /** The time and the user of the last edit of a job, as read after the list of its project. */
   editOf: (id: string) => `edit ${id}`,
 } as const;
 
@@ -30,7 +30,7 @@ export function toChanges(area: string, given: Given, differences: readonly Diff
 function toTimes({ afterMs, beforeMs, after }: Difference): Pick<Change, 'afterMs' | 'beforeMs' | 'atMs' | 'by'> {
   const atMs = Number(after?.['.at'] ?? Number.NaN);
   const by = after?.['.by'];
-  // A time before the last reading of the old state belongs to another change, or to another clock.
+  // A time before the last reading of the old state belongs to another change or clock.
   const isOfChange = atMs > afterMs - maxSkewMs && atMs <= beforeMs + maxSkewMs;
   return { afterMs, beforeMs, ...(isOfChange ? { atMs } : {}), ...(isOfChange && by !== undefined ? { by } : {}) };
 }
@@ -39,10 +39,10 @@ export type ListedJob = { readonly project: string; readonly path: string; reado
 
 type Given = Pick<Area, 'sinceMs'> & {
   readonly jobOf: (id: string) => ListedJob | undefined;
-  /** Reports whether an area was read up to a time. An area that was not read for a month is forgotten. */
+  /** Reports whether an area was read up to a time. Areas that were not read for a month are forgotten. */
   readonly wasRead: (area: string, byMs: number) => boolean;
 };
-/** How far apart the clocks of members may be. */
+/** The clocks of members may differ by this much. */
 const maxSkewMs = 120_000;
 
 type About = Given & { readonly name: string };
@@ -50,14 +50,14 @@ type Found = Omit<Change, 'afterMs' | 'beforeMs'> & Partial<Change>;
 type Translate = (difference: Difference, about: About) => readonly Found[];
 
 const unlisted = 'no longer listed';
-/** The job was unreadable for a while, or was deleted and imported again. */
+/** The job could not be read for a while, or was deleted and imported again. */
 const relisted = 'listed again';
 
 function toJobChanges({ id, before, after, changed, afterMs }: Difference, about: About): readonly Found[] {
   const { name: project, wasRead } = about;
   const path = after?.['path'] ?? before?.['path'] ?? '';
   const subject = `${project}/${path}`;
-  // If a new job fails at once, its definition is read before the job list.
+  // The definition of a new job that fails at once is read before the list.
   const what = wasRead(areas.definitionOf(id), afterMs) ? relisted : 'created';
   if (before === undefined) return [{ kind: 'job', project, subject, what }];
   if (after === undefined) return [{ kind: 'job', project, subject, what: unlisted }];
@@ -74,7 +74,7 @@ function toMove(old: string, path: string): string {
   return toGroup(old) === toGroup(path) ? `renamed, was ${old}` : `moved, was ${old}`;
 }
 
-/** Returns the path that a job had before it was renamed or moved; undefined for other changes. */
+/** Returns the path of a job before it was renamed or moved; undefined for other changes. */
 export function toFormerPath({ kind, project, what }: Pick<Change, 'kind' | 'project' | 'what'>): string | undefined {
   const [, old] = (kind === 'job' ? /^(?:renamed|moved), was (.*)$/s.exec(what) : undefined) ?? [];
   return old === undefined ? undefined : `${project}/${old}`;
@@ -123,7 +123,7 @@ function toServerChanges({ before, after, changed }: Difference, { sinceMs }: Ab
   });
 }
 
-/** How much a start may vary. Some releases compute it from the uptime, with small errors. */
+/** The maximum variation of a start. Some releases compute the start from the uptime, with small variations. */
 const maxDriftMs = 60_000;
 
 function toPluginChanges({ id, before, after }: Difference): readonly Found[] {
@@ -148,7 +148,7 @@ function toNodeChanges({ id, before, after, changed }: Difference, { name: proje
   return changed.length === 0 ? [] : [{ ...found, what: `${changed.join(', ')} changed` }];
 }
 
-/** Returns the changes of a definition. It counts as one thing, although its sections may appear and disappear. */
+/** Returns the changes of a definition, which counts as one thing although its sections may appear and disappear. */
 function toDefinitionChanges({ before, after, changed, ...times }: Difference, about: About): readonly Found[] {
   const job = about.jobOf(about.name);
   if (job === undefined || before === undefined || after === undefined || changed.length === 0) return [];
@@ -162,7 +162,7 @@ function toDefinitionChanges({ before, after, changed, ...times }: Difference, a
   const modifiedMs = Number(fields['.modified'] ?? Number.NaN);
   if (!(modifiedMs > times.afterMs && modifiedMs <= times.beforeMs)) return [found];
   const by = fields['.by'];
-  // A switch or an import also sets the time of the edit, so the edit may be earlier.
+  // Switches and imports also set the time of the edit, so the edit may be earlier.
   return [{ ...found, beforeMs: modifiedMs, ...(by === undefined ? {} : { by }) }];
 }
 
@@ -178,6 +178,6 @@ const translations: ReadonlyMap<string, Translate> = new Map<string, Translate>(
 ]);
 
 export function toFields(values: Readonly<Record<string, string | undefined>>): Fields {
-  // The cast is safe: undefined values are left out.
+  // This cast is safe: undefined values are left out.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Fields;
 }

@@ -6,7 +6,7 @@ export type RunFacts = {
   readonly arguments?: string;
   readonly user?: string;
   readonly memberUuid?: string;
-  /** The first nodes, by name; absent if unknown. */
+  /** The first nodes by name; absent if unknown. */
   readonly nodes?: readonly string[];
   readonly nodeCount?: number;
 };
@@ -27,12 +27,12 @@ export type CountedRun = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly failedNodes: readonly string[];
-  /** The first failure, if the run before failed too. Starting a failing job in another way explains nothing. */
+  /** The first failure, if the previous run failed too. How a failing job was started again explains nothing. */
   readonly first?: RunFacts;
   readonly facts: RunFacts;
 };
 
-/** Adds a run. `isFirst` is true if the run is the first failure after a success. */
+/** Adds a run. `isFirst` is true for the first failure after a success. */
 export function noteRun(
   known: JobRuns,
   run: RunFacts,
@@ -49,7 +49,7 @@ export function noteRun(
   return { runs: { success, failure: run }, isFirst: true };
 }
 
-/** Describes how a run differs from the last success; empty if it does not differ. */
+/** Describes how a run differs from the last success. Returns an empty text if there is no difference. */
 export function toRunText(success: RunFacts, failure: RunFacts): string {
   const differs = (one: string | undefined, other: string | undefined): boolean =>
     one !== undefined && other !== undefined && one !== other;
@@ -65,7 +65,7 @@ export function toRunText(success: RunFacts, failure: RunFacts): string {
 function toNodeDifference({ nodes: before, nodeCount }: RunFacts, { nodes: after, ...failure }: RunFacts): string[] {
   if (before === undefined || after === undefined || nodeCount !== failure.nodeCount) return [];
   const added = after.filter((node) => !before.includes(node));
-  // The list of the run lacks nodes that were not reached.
+  // The list of the run lacks unreached nodes.
   return added.length === 0
     ? []
     : [`ran on ${added.slice(0, maxNamed).join(', ')}, was ${before.slice(0, maxNamed).join(', ')}`];

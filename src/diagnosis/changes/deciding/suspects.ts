@@ -1,32 +1,32 @@
 import type { FailureClass } from '../../../domain/failure-class.ts';
 import type { Change, ChangeKind } from './change.ts';
 
-/** A failure, and what its job depends on. */
+/** A failure, and the things that its job depends on. */
 export type Failure = {
   readonly project: string;
-  /** The path of the job, with its project. */
+  /** The path of the job including the project. */
   readonly job: string;
   readonly startedAtMs: number;
   readonly endedAtMs?: number | undefined;
-  /** When the last success before the failure started; undefined if unknown. */
+  /** The start of the last success before the failure; undefined if unknown. */
   readonly successMs: number | undefined;
   readonly failureClass: FailureClass | undefined;
-  /** When an earlier failure of the same kind ended, after the success. Later changes are not the cause. */
+  /** The end of an earlier failure of the same kind since the success. Later changes are not the cause of the failure. */
   readonly failingMs?: number | undefined;
   readonly failedNodes: readonly string[];
-  /** The keys of definition and nodes; undefined if not read. */
+  /** The keys of the definition and nodes; undefined if not read. */
   readonly keys: ReadonlySet<string> | undefined;
   /** The paths of the jobs that the job runs as steps. */
   readonly children: ReadonlySet<string>;
 };
 
-/** How close a change is to a job. The closest is first. */
+/** How close a change is to a job, closest first. */
 export const scopes = ['job', 'child', 'node', 'project', 'server'] as const;
 type Scope = (typeof scopes)[number];
 
 export type Suspect = Change & {
   readonly scope: Scope;
-  /** True if such a change can cause such a failure. */
+  /** True if a change of this kind can cause a failure of this class. */
   readonly fits: boolean;
 };
 
@@ -44,7 +44,7 @@ export function findSuspects(failure: Failure, changes: Iterable<Change>): reado
 
 /** Reports whether a change may have happened between two times. */
 export function isBetween({ atMs, afterMs, beforeMs }: Change, successMs: number, failureMs: number): boolean {
-  // The server's own times are cut to seconds.
+  // The server cuts its own times to seconds.
   if (atMs !== undefined) return atMs + 1000 > successMs && atMs <= failureMs;
   return beforeMs > successMs && afterMs < failureMs;
 }
@@ -56,7 +56,7 @@ function isInterruption({ kind, atMs, afterMs, beforeMs }: Change, { startedAtMs
   return endedAtMs <= afterMs + stopMs || (endedAtMs > againMs - stopMs && endedAtMs <= againMs + warmUpMs);
 }
 
-/** How long may pass between the last reading of a server, its stop and its start. */
+/** The maximum times between the last reading, the stop and the start of a server. */
 const stopMs = 120_000;
 
 const ofJobs = new Set<ChangeKind>(['definition', 'job', 'switch', 'owner', 'run']);
@@ -72,7 +72,7 @@ function scopeOf({ kind, project, subject }: Change, failure: Failure): Scope | 
   return project === failure.project && kind === 'project' ? 'project' : undefined;
 }
 
-/** The kinds of changes that cause each class of failures, and how close they must be. */
+/** The kinds of changes that cause each class, with the necessary scope. */
 const causes: Readonly<Partial<Record<FailureClass, Readonly<Partial<Record<ChangeKind, readonly Scope[]>>>>>> = {
   access: { key: ['job', 'project'] },
   target: { node: ['node'], member: ['server'] },
@@ -82,7 +82,7 @@ const causes: Readonly<Partial<Record<FailureClass, Readonly<Partial<Record<Chan
   work: { definition: ['job', 'child'], run: ['job'] },
 };
 
-/** The sections of a definition that cause a class of failures. Other classes may be caused by any section. */
+/** The sections of a definition that cause a class. Any section causes other classes. */
 const sections: Readonly<Partial<Record<FailureClass, RegExp>>> = {
   inventory: /\bnodes\b/,
   work: /\b(?:steps|options|error handlers|plugins)\b/,
@@ -98,7 +98,7 @@ function doesFit(change: Change, scope: Scope, { failureClass, keys, startedAtMs
   return kind !== 'definition' || (sections[failureClass]?.test(what) ?? true);
 }
 
-/** How long after its start a server may still be the cause of a failure. */
+/** How long a start of the server may be the cause of a failure. */
 const warmUpMs = 30 * 60_000;
 
 function compare(one: Suspect, other: Suspect, { startedAtMs }: Failure): number {
@@ -107,12 +107,12 @@ function compare(one: Suspect, other: Suspect, { startedAtMs }: Failure): number
     scopes.indexOf(one.scope) - scopes.indexOf(other.scope) ||
     toWidth(one) - toWidth(other) ||
     toLatest(other, startedAtMs) - toLatest(one, startedAtMs) ||
-    // A restart comes after the upgrade that explains it.
+    // An upgrade explains a restart, so the restart comes after it.
     Number(one.kind === 'restart') - Number(other.kind === 'restart')
   );
 }
 
-/** Returns how uncertain the time of a change is, in coarse steps. */
+/** Returns the uncertainty of the time of a change, in coarse steps. */
 function toWidth({ atMs, afterMs, beforeMs }: Change): number {
   if (atMs !== undefined) return 0;
   const minutes = (beforeMs - afterMs) / 60_000;
