@@ -148,6 +148,7 @@ export const secretForms: readonly SecretForm[] = [
     write: (secret) => `https://store.example/a?sv=2024-01-01&sig=${secret}%3D`,
   },
   { form: 'a bearer token', make: ofLength(40), write: (secret) => `> Authorization: Bearer ${secret}` },
+  { form: 'a scheme in lower case', make: ofLength(24), write: (secret) => `connecting with bearer ${secret}` },
   { form: 'basic credentials', make: ofLength(24), write: (secret) => `"Authorization": "Basic ${secret}="` },
   { form: 'a header with a token', make: ofLength(32), write: (secret) => `X-Rundeck-Auth-Token: ${secret}` },
   { form: 'a cookie', make: ofLength(26), write: (secret) => `Set-Cookie: JSESSIONID=${secret}; Path=/; HttpOnly` },

@@ -1,4 +1,5 @@
 import {
+  afterScheme,
   anyLead,
   anyName,
   heredoc,
@@ -151,7 +152,7 @@ const rules: readonly Rule[] = [
       /(\b(?:x-[a-z-]{0,30}(?:token|key|secret|auth)|private-token|x-rundeck-auth-token)\s{0,3}:\s{0,3})([^\s"']{3,500})/gi,
     keep: after,
   },
-  { pattern: /(\b(?:Bearer|Basic|Negotiate)\s{1,3})(?![A-Z]?[a-z]+\b(?![+/=]))([\w.+/=~-]{8,4000})/g, keep: after },
+  { pattern: afterScheme, keep: after },
   { pattern: /("auth"\s{0,3}:\s{0,3})("[\w+/=]{8,2000}")/g, keep: after },
   // A Kubernetes Secret in one line, as in the annotation `last-applied-configuration`.
   {
