@@ -277,6 +277,14 @@ collectors: { executions: { every: 2s } }
     expect(again.stdout).toContain(` to ${printed}\n`);
   });
 
+  it('says which executions are not in the file because they were imported', async () => {
+    const endedAtMs = sinceMs - 48 * hourMs;
+    simulator.control.addFinished('shop', { startedAtMs: endedAtMs - 1000, endedAtMs, status: 'succeeded' });
+    const { stdout, stderr } = await run(['prod', `--since=${toIso(endedAtMs)}`, `--until=${toIso(untilMs)}`]);
+    expect(stdout).toMatch(/history\.om: 1,214 executions from /);
+    expect(stderr).toContain('the file does not include 1 execution imported into the server after ending elsewhere');
+  });
+
   it('includes executions that the server shows late', async () => {
     const times = { startedAtMs: Date.now() - 2000, endedAtMs: Date.now() - 1000 };
     setTimeout(() => simulator.control.addFinished('idle', { ...times, status: 'succeeded' }), 4000);

@@ -2,6 +2,7 @@ import type { Api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { toCount } from '../../domain/format.ts';
 import { runLimited } from '../../domain/pause.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import { createCountExecutions, type ExecutionsObserver } from '../ledger/count-executions.ts';
@@ -33,6 +34,7 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
   const complaints: string[] = [];
   const cache = await openLedgerCache(ledger, server);
   const oddRows = createOddRows(silent, clock.ticks);
+  let imported = 0;
   const { takeIn } = createTakeIn({
     oddRows,
     countExecutions: createCountExecutions({
@@ -41,7 +43,7 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
       ledger,
       rules: settings,
       isWantedJob: settings.isWantedJob,
-      observe: silent,
+      observe: { ...silent, imported: (executions) => (imported += executions) },
       keepMs: Number.POSITIVE_INFINITY,
       clock,
       commitHook: {
@@ -101,6 +103,10 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
   }
 
   await runLimited(projects, width, (project) => orSkip(project, () => readProject(project)));
+  if (imported > 0)
+    complaints.push(
+      `the file does not include ${toCount(imported, 'execution')} imported into the server after ending elsewhere`,
+    );
   return [...complaints, ...oddRows.complaints()];
 }
 
