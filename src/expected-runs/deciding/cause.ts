@@ -193,7 +193,7 @@ function toStarting({ job, sources, atMs }: CauseInput): Cause | undefined {
   const first = contact.findIndex(({ value, throughMs }) => value === 'answered' && throughMs > startedAtMs);
   const wasDown = (contact[first - 1]?.throughMs ?? -Infinity) > startedAtMs;
   const sinceMs = contact[first]?.fromMs ?? Infinity;
-  if (!wasDown || sinceMs > atMs || atMs - sinceMs > startingMs) return undefined;
+  if (!wasDown || atMs - sinceMs > startingMs) return undefined;
   const fact = { fact: 'the server had just restarted', atMs: startedAtMs, source: 'system-info' };
   return { reason: 'restart', facts: [fact] };
 }

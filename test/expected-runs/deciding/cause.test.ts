@@ -4,8 +4,8 @@ import { decide } from '../../../src/expected-runs/deciding/decide.ts';
 import { findDoubt } from '../../../src/expected-runs/deciding/doubts.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
 import { type Sources, sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
-import { noteReading, type Timeline } from '../../../src/expected-runs/deciding/timeline.ts';
-import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { noteReading, type Span, type Timeline } from '../../../src/expected-runs/deciding/timeline.ts';
+import type { SeenRun, WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
 
 const atMs = Date.UTC(2026, 10, 22, 2);
 const second = 1000;
@@ -42,81 +42,152 @@ function every15s(toValue: (seconds: number) => string, [from, through]: readonl
   return read(values);
 }
 
+const margin = 10 * minute;
+const keys = {
+  contact: sourceKeys.contact,
+  mode: sourceKeys.mode(),
+  threads: sourceKeys.threads(),
+  ownThreads: sourceKeys.threads('m1'),
+  start: sourceKeys.start(),
+  ownStart: sourceKeys.start('m1'),
+  member: sourceKeys.member('m1'),
+  project: sourceKeys.project('pay'),
+  leaps: sourceKeys.leaps,
+};
+type Around = Partial<Readonly<Record<keyof typeof keys, string>>>;
+
+/**
+ * Reads spans such as `full -9 1, free 5 9`: a value from 9 ms before to 1 ms after the expected time, and so on. A number as
+ * the value is a start of the server, relative to this time too. Requests are answered for hours if nothing else is given.
+ */
+function readAround(around: Around): Sources {
+  const all = Object.entries({ contact: 'answered -9e9 9e9', ...around });
+  const toKey = (key: string): string => keys[key as keyof typeof keys];
+  return new Map(all.map(([key, text]) => [toKey(key), text === '' ? [] : text.split(', ').map(toSpan)]));
+}
+
+function toSpan(text: string): Span {
+  const [value = '', from, through] = text.split(' ');
+  const started = Number(value);
+  return {
+    value: Number.isNaN(started) ? value : String(atMs + started),
+    fromMs: atMs + Number(from),
+    throughMs: atMs + Number(through),
+  };
+}
+
+const run = (from: number, through: number, kind: SeenRun['kind'] = 'other'): SeenRun => ({
+  id: 7,
+  startedAtMs: atMs + from,
+  endedAtMs: atMs + through,
+  kind,
+});
+const owned = { job: { project: 'pay', off: [], mostAtOnce: 1, ownerUuid: 'm1' } };
+/** The clock of the owner is 40 s ahead. */
+const ahead = { ...owned, expectedMs: atMs + 40_000 };
+const up = (failed: string, since: number) => `answered -9e9 -4e5, failed ${failed}, answered ${since} 9e9`;
+
 describe('expected-runs/deciding/cause', () => {
-  it.each([
-    ['saturated', 'it is full from the last reading before the time', -10, 700],
-    ['saturated', 'it is full from the time on', 5, 700],
-    ['unknown', 'it was full, and free at the last reading before the time', -300, -20],
-    ['unknown', 'it is free again within the margin', -300, 400],
-  ])('is %s if the thread pool shows that %s', (reason, _what, fullFrom, fullThrough) => {
-    const contact = every15s(() => 'answered', [-610, 800]);
-    const isFull = (seconds: number): boolean => seconds >= fullFrom && seconds <= fullThrough;
-    const threads = every15s((seconds) => (isFull(seconds) ? 'full' : 'free'), [-610, 800]);
-    const sources: Sources = new Map([
-      [sourceKeys.contact, contact],
-      [sourceKeys.threads(), threads],
-    ]);
+  it.each<[string, number | undefined, string, Around, Partial<Parameters<typeof findCause>[0]>]>([
+    ['unknown', 0, 'nothing was read', { contact: '' }, {}],
+    ['unknown', undefined, 'everything was read', {}, {}],
+
+    ['down', -5, 'no request was answered', { contact: 'answered -9e9 -9, failed -5 -4, answered 1 2' }, {}],
+    ['down', 5, 'a later request failed', { contact: 'answered -9e9 0, failed 5 6, answered 7 8' }, {}],
+    ['down', 0, 'a request failed after an answer', { contact: 'answered -9 0, failed 0 0, answered 1 2' }, {}],
+    ['down', 7, 'a request failed before an answer', { contact: 'answered -9 0, failed 7 7, answered 7 8' }, {}],
+    ['unknown', undefined, 'one failed after the answer', { contact: 'answered -9 0, answered 7 8, failed 8 8' }, {}],
+    [
+      'unknown',
+      undefined,
+      'one failed before the answer',
+      { contact: 'failed -9 -8, answered -7 0, answered 1 2' },
+      {},
+    ],
+    ['unknown', undefined, 'it was answered', { contact: 'failed -9 -1, answered 0 1, failed 2 2' }, {}],
+    ['down', -9, 'no request was ever answered', { contact: 'failed -9 9' }, {}],
+
+    ['passive', -9, 'the server was passive', { mode: 'passive -9 -8' }, {}],
+    ['passive', -9, 'it was passive before a gap', { contact: 'answered -9e9 -120000', mode: 'passive -9 9' }, {}],
+    ['unknown', -120_001, 'the exporter was away', { contact: 'answered -9e9 -120001', mode: 'passive -9 9' }, {}],
+    ['passive', -60_000, 'it has just been passive', { mode: 'passive -9e9 -60000, active -1 9' }, {}],
+    ['unknown', undefined, 'it has been passive', { mode: 'passive -9e9 -60001, active -1 9' }, {}],
+    ['passive', 120_000, 'it is passive soon', { mode: 'active -9 0, passive 120000 9e9' }, {}],
+    ['unknown', undefined, 'it is passive later', { mode: 'active -9 0, passive 120001 9e9' }, {}],
+
+    ['executions_disabled', -9, 'executions were off', { project: 'disabled -9 -8' }, {}],
+    ['schedule_disabled', -9, 'schedules were off', { project: 'schedule_disabled -9 -8' }, {}],
+    ['executions_disabled', 120_000, 'executions are off soon', { project: 'active -9 0, disabled 120000 9e9' }, {}],
+    ['unknown', undefined, 'executions are off later', { project: 'active -9 0, disabled 120001 9e9' }, {}],
+
+    ['orphaned', -60_000, 'the owner is silent', { member: 'answered -9e9 -60000, answered 600001 9e9' }, owned],
+    ['unknown', undefined, 'the owner responds soon', { member: 'answered -9e9 -60000, answered 600000 9e9' }, owned],
+    [
+      'orphaned',
+      -60_000,
+      'the owner is silent for 3 min',
+      { member: 'answered -9e9 -60000, answered 180001 9e9' },
+      { ...owned, marginMs: 1 },
+    ],
+    [
+      'unknown',
+      undefined,
+      'the owner responds within 3 min',
+      { member: 'answered -9e9 -60000, answered 180000 9e9' },
+      { ...owned, marginMs: 1 },
+    ],
+    ['unknown', undefined, 'nobody responds', { contact: 'answered -9e9 0', member: 'answered -9e9 -60000' }, owned],
+    ['unknown', undefined, 'another member is silent', { member: 'answered -9e9 -60000' }, {}],
+    ['unknown', undefined, 'the owner is not polled', {}, owned],
+
+    ['overlap', -1, 'a run is in progress', {}, { runs: [run(-1, 1)] }],
+    ['unknown', undefined, 'a run starts', {}, { runs: [run(0, 1)] }],
+    ['unknown', undefined, 'a run ends', {}, { runs: [run(-1, 0)] }],
+    ['unknown', undefined, 'a run was refused', {}, { runs: [run(-1, 1, 'missed')] }],
+
+    ['saturated', -9e9, 'the threads were full', { threads: 'full -9e9 -120000' }, {}],
+    ['unknown', undefined, 'the threads were full earlier', { threads: 'full -9e9 -120001' }, {}],
+    ['saturated', 120_000, 'the threads are full soon', { threads: 'full 120000 9e9' }, {}],
+    ['unknown', undefined, 'the threads are full later', { threads: 'full 120001 9e9' }, {}],
+    ['saturated', -9, 'the threads are full for the margin', { threads: 'full -9 1, free 600001 9e9' }, {}],
+    ['unknown', undefined, 'the threads are free in the margin', { threads: 'full -9 1, free 600000 9e9' }, {}],
+    ['saturated', 1, 'the threads were free', { threads: 'free -9 0, full 1 9' }, {}],
+    ['unknown', undefined, 'the threads were full and free', { threads: 'full -9 -2, free -1 9' }, {}],
+    ['saturated', -9, 'the owner was full', { threads: 'free -9 9', ownThreads: 'full -9 9' }, owned],
+
+    ['restart', 0, 'the server started', { start: '-9e9 -9e9 0, 0 5 9' }, {}],
+    ['unknown', undefined, 'the server had started', { start: '-9e9 -9e9 0, -1 5 9' }, {}],
+    ['unknown', undefined, 'the server did not start', { start: '9 -9e9 0, 9 5 9' }, {}],
+    ['unknown', undefined, 'the earlier start is unknown', { start: '9 9 9' }, {}],
+    ['restart', 40_000, 'the owner started', { ownStart: '-9e9 -9e9 0, 40000 5 9' }, ahead],
+    ['unknown', undefined, 'the owner had started', { ownStart: '-9e9 -9e9 0, 39999 5 9' }, ahead],
+    ['restart', 0, 'the server of the owner started', { start: '-9e9 -9e9 0, 0 5 9' }, ahead],
+
+    ['restart', -3e5, 'it was up for 60 s', { contact: up('-9e4 -7e4', -60_000), start: '-3e5 -60000 9' }, {}],
+    ['unknown', undefined, 'it was up for longer', { contact: up('-9e4 -7e4', -60_001), start: '-3e5 -60001 9' }, {}],
+    ['restart', -3e5, 'it was down after its start', { contact: up('-4e5 -299999', -9), start: '-3e5 -9 9' }, {}],
+    ['unknown', undefined, 'it was down before its start', { contact: up('-4e5 -3e5', -9), start: '-3e5 -9 9' }, {}],
+
+    ['clock', -9, 'the clock was set back', { start: '-9 -9 9', leaps: 'undone -9 6e4' }, {}],
+    ['clock', -9, 'the clock was set back before the first start', { leaps: 'undone -9 6e4' }, {}],
+    ['unknown', undefined, 'it has restarted', { start: '-8 -8 9', leaps: 'undone -9 6e4' }, {}],
+  ])('is %s since %j if %s', (...[reason, sinceMs, , around, input]) => {
     const job = { project: 'pay', off: [], mostAtOnce: 1 };
-    expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
+    const sources = readAround(around);
+    const cause = findCause({ job, expectedMs: atMs, atMs, marginMs: margin, runs: [], sources, ...input });
+    const times = cause.facts.map((fact) => fact.atMs - atMs);
+    expect([cause.reason, ...times]).toEqual([reason, ...(sinceMs === undefined ? [] : [sinceMs])]);
   });
 
   it.each([
-    ['passive', 'was watched', 800],
-    ['unknown', 'was not watched', -300],
-  ])('is %s for a passive server if the time %s', (reason, _what, watchedThrough) => {
-    const sources: Sources = new Map([
-      [sourceKeys.contact, every15s(() => 'answered', [-610, watchedThrough])],
-      [sourceKeys.mode(), every15s(() => 'passive', [-610, watchedThrough])],
-    ]);
-    const job = { project: 'pay', off: [], mostAtOnce: 1 };
-    const cause = findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources });
-    expect([cause.reason, cause.facts[0]?.source]).toEqual([
-      reason,
-      reason === 'passive' ? 'execution-mode' : 'exporter',
-    ]);
-  });
-
-  it.each([
-    ['the common address', undefined, 0],
-    ['the member that runs the job', 'm2', 40],
-  ])('is restart if %s reports a start after the time', (_what, uuid, aheadSeconds) => {
-    // The clock of the member was 40 s ahead, so the run was at 02:00 by the first member.
-    const expectedMs = atMs + 40 * second;
-    const startedAtMs = atMs + (5 + aheadSeconds) * second;
-    const sources: Sources = new Map([
-      [sourceKeys.contact, every15s(() => 'answered', [-610, 800])],
-      [sourceKeys.start(uuid), every15s((seconds) => (seconds < 5 ? '0' : String(startedAtMs)), [-610, 800])],
-    ]);
-    const job = { project: 'pay', ownerUuid: 'm2', off: [], mostAtOnce: 1 };
-    expect(findCause({ job, expectedMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe('restart');
-  });
-
-  it.each([
-    ['passive', 'a moment', -30],
-    ['unknown', 'minutes', -100],
-  ])('is %s if the server had left passive mode for %s', (reason, _what, passiveThrough) => {
-    const mode = every15s((seconds) => (seconds <= passiveThrough ? 'passive' : 'active'), [-610, 800]);
-    const sources: Sources = new Map([
-      [sourceKeys.contact, every15s(() => 'answered', [-610, 800])],
-      [sourceKeys.mode(), mode],
-    ]);
-    const job = { project: 'pay', off: [], mostAtOnce: 1 };
-    expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
-  });
-
-  it.each([
-    ['restart', 'had just started', -300, -20],
-    ['unknown', 'had responded for minutes', -300, -100],
-    ['unknown', 'was only out of reach', -900, -20],
-  ])('is %s if the server %s', (reason, _what, startedSeconds, upFrom) => {
-    const isDown = (seconds: number): boolean => seconds > -400 && seconds < upFrom;
-    const started = String(atMs + startedSeconds * second);
-    const sources: Sources = new Map([
-      [sourceKeys.contact, every15s((seconds) => (isDown(seconds) ? 'failed' : 'answered'), [-610, 800])],
-      [sourceKeys.start(), every15s((seconds) => (seconds < upFrom ? '0' : started), [-610, 800])],
-    ]);
-    const job = { project: 'pay', off: [], mostAtOnce: 1 };
-    expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
+    ['the run #7 was still running', [run(-1, 1)], 1],
+    ['the one-time run #7 was waiting for its time', [run(-1, 1, 'waiting')], 1],
+    ['the run #7 was still running, and 1 more, the most that the job allows', [run(-2, 1), run(-1, 1)], 2],
+    [undefined, [run(-2, 1), run(-1, 1)], 3],
+  ])('describes an overlap: %s', (text, runs, mostAtOnce) => {
+    const job = { project: 'pay', off: [], mostAtOnce };
+    const given = { expectedMs: atMs, atMs, marginMs: margin, runs, sources: readAround({}) };
+    expect(findCause({ ...given, job }).facts[0]?.fact).toBe(text);
   });
 
   it.each([
@@ -149,20 +220,6 @@ describe('expected-runs/deciding/cause', () => {
       verdicts: [{ is: 'missed', reason }],
       doubt: undefined,
     });
-  });
-
-  it.each([
-    ['clock', 'the server has planned before the clock was set back', -200],
-    ['unknown', 'the server has restarted since the clock was set back', -199],
-  ])('is %s if %s', (reason, _what, startedSeconds) => {
-    const started = String(atMs + startedSeconds * second);
-    const sources: Sources = new Map([
-      [sourceKeys.contact, every15s(() => 'answered', [-610, 800])],
-      [sourceKeys.start(), every15s(() => started, [-610, 800])],
-      [sourceKeys.leaps, [{ value: 'undone', fromMs: atMs - 200 * second, throughMs: atMs + minute }]],
-    ]);
-    const job = { project: 'pay', off: [], mostAtOnce: 1 };
-    expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
   });
 
   it('is orphaned if the owner at that time is gone', () => {

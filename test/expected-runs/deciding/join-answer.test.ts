@@ -66,6 +66,7 @@ describe('expected-runs/deciding/join-answer', () => {
       told(25, 69, 35),
       { join: { decidedMs: toMs(10) }, times: [10, 35], until: 69, withdrawn: [20] },
     ],
+    ['a shorter list after an edit', told(25, 45, 35), { times: [35], until: 45, withdrawn: [10, 20] }],
     [
       'an edit after a confirmed time',
       told(25, 69, 35),

@@ -33,6 +33,7 @@ const list = (before: WatchedJob | undefined, atMs: number, more: object = {}) =
   noteListed(before, { ...listed, ...more }, { project: 'pay', atMs });
 
 describe('expected-runs/deciding/notes', () => {
+  const disabled = { ...job, off: list(job, 100_000, off).job.off };
   const heldAgain = { held: [miss(150), miss(200)], decidedMs: 210_000 };
   it.each<[string, number, number, { withdrawn?: readonly number[]; more?: object; before?: WatchedJob }]>([
     ['with the same date', 50_000, 250_000, {}],
@@ -43,7 +44,8 @@ describe('expected-runs/deciding/notes', () => {
     ['before two times', 109_999, 250_000, { withdrawn: [110, 200] }],
     ['at a time', 110_000, 250_000, { withdrawn: [200] }],
     ['together with a switch', 150_000, 250_000, { more: off }],
-    ['while the job is off', 150_000, 250_000, { more: off, before: { ...job, off: list(job, 100_000, off).job.off } }],
+    ['while the job is off', 150_000, 250_000, { more: off, before: disabled }],
+    ['when the job is on again', 150_000, 250_000, { before: disabled }],
     ['before a held miss', 150_000, 250_000, { withdrawn: [200], before: { ...job, ...heldAgain } }],
     ['before two held misses', 149_999, 250_000, { withdrawn: [150, 200], before: { ...job, ...heldAgain } }],
   ])('withdraws times after an edit %s', (_what, lastModifiedMs, atMs, { withdrawn, more = {}, before = job }) => {
