@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { createClocks } from '../../src/expected-runs/clocks.ts';
 import { hourMs, minuteMs } from '../support/durations.ts';
 import { createStopping } from './hourly.ts';
 
@@ -33,21 +32,6 @@ function createJobs(everyMs: readonly number[] = [15 * minuteMs, hourMs]) {
 
 /** The number of times at the end that may still be undecided. */
 const maxOpen = 3;
-
-it('tracks the clock of a member for a day of silence', () => {
-  let ticks = 0;
-  const clocks = createClocks({ now: () => ticks, ticks: () => ticks });
-  const tell = (atTicks: number) => {
-    ticks = atTicks;
-    clocks.note('stays', ticks + 3000);
-    return [clocks.nowMs() - ticks, clocks.behindMs('stays')];
-  };
-  clocks.note('gone', 5000);
-  expect([24 * hourMs, 24 * hourMs + 1].map(tell)).toEqual([
-    [5000, 2000],
-    [3000, 0],
-  ]);
-});
 
 describe('expected-runs, a clock that was set ahead and back', () => {
   it.each([

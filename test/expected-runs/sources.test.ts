@@ -105,20 +105,6 @@ describe('expected-runs/sources', () => {
     expect([taken('new', 1000), taken('old', 90_000), taken('next', 1000)]).toEqual([['new'], [], ['next']]);
   });
 
-  it('uses the clock of another member after the first member has not responded for a day', () => {
-    let nowMs = 0;
-    const notes = createSourceNotes(fakeClock({ now: () => nowMs, ticks: () => nowMs }));
-    const tell = (serverUUID: string): void => {
-      const stats = { scheduler: {}, uptime: {} };
-      const timestampMs = nowMs + 60 * minuteMs;
-      notes.listener(serverUUID).answered(systemInfo, {}, { server: { serverUUID }, stats, timestampMs }, 0);
-    };
-    tell('m1');
-    nowMs = 25 * 60 * minuteMs;
-    for (let time = 0; time < 2; time += 1) tell('m2');
-    expect(notes.serverNowMs()).toBe(26 * 60 * minuteMs);
-  });
-
   it('keeps the time at which a member last responded', () => {
     let nowMs = 0;
     const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });

@@ -44,9 +44,10 @@ function withUnsure(job: WatchedJob, since: Unsure): WatchedJob {
 /** Marks the times between the last response and an edit as a gap. Known times give an estimate of their number. */
 function withGap(job: WatchedJob, atMs: number): WatchedJob {
   const { timetable } = job;
-  if (timetable === undefined || timetable.untilMs >= atMs) return job;
+  if (timetable === undefined) return job;
   const gap = joinGap(timetable, atMs);
-  return { ...job, timetable: { ...timetable, untilMs: atMs, ...(gap === undefined ? {} : { gap }) } };
+  const untilMs = Math.max(timetable.untilMs, atMs);
+  return { ...job, timetable: { ...timetable, untilMs, ...(gap === undefined ? {} : { gap }) } };
 }
 
 /** Stores the former owners of a job that still has undecided times. */
@@ -104,8 +105,8 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
     }
     if (open !== undefined) continue;
     const lastOnMs = before?.listedAtMs;
-    const isDated = lastModifiedMs !== undefined && lastModifiedMs <= atMs && lastModifiedMs > (lastOnMs ?? -Infinity);
-    const period = { what, sinceMs: isDated ? lastModifiedMs : atMs, seenAtMs: atMs };
+    const isDated = lastModifiedMs !== undefined && lastModifiedMs > (lastOnMs ?? -Infinity);
+    const period = { what, sinceMs: isDated ? Math.min(lastModifiedMs, atMs) : atMs, seenAtMs: atMs };
     off = [...off, lastOnMs === undefined ? period : { ...period, lastOnMs }];
   }
   const known = before?.off ?? [];

@@ -76,6 +76,8 @@ describe('expected-runs/deciding/notes', () => {
   it('keeps what a list does not contain', () => {
     const before = { ...job, ownerUuid: 'm1', goneAtMs: 90_000 };
     expect(list(before, 250_000).job).toEqual({ ...job, ownerUuid: 'm1', listedAtMs: 250_000 });
+    const older = { isEnabled: undefined, isScheduleEnabled: undefined };
+    expect(list(before, 250_000, older).job.off).toBe(job.off);
     const fresh = list(undefined, 250_000, { name: 'b', group: 'c', ownerUuid: 'm1', lastModifiedMs: 5 }).job;
     const times = { sinceMs: 250_000, decidedMs: 250_000, listedAtMs: 250_000, lastModifiedMs: 5 };
     expect(fresh).toEqual({ ...untimed, ...times, name: 'b', group: 'c', ownerUuid: 'm1' });
@@ -126,6 +128,7 @@ describe('expected-runs/deciding/notes', () => {
     expect([toOwners(owned, 250_000, 'm2'), toOwners(owned, 90_000, 'm2')]).toEqual([[m1], []]);
     const former = { ...owned, formerOwners: [m0(90_000), m0(90_001)] };
     expect([toOwners(former, 250_000, 'm2'), toOwners(former, 250_000)]).toEqual([[m0(90_001), m1], [m0(90_001)]]);
+    expect(toOwners({ ...owned, formerOwners: [m0(90_000)] }, 250_000)).toEqual([]);
     const unchanged = [m0(90_001)];
     expect(toOwners({ ...former, formerOwners: unchanged }, 250_000)).toBe(unchanged);
     const many = Array.from({ length: 20 }, (_, index) => m0(100_000 + index));
