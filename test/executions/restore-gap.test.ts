@@ -2,6 +2,7 @@ import { rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
+import type { ProjectState } from '../../src/executions/ledger/project-state.ts';
 import { createRestoreGap } from '../../src/executions/ledger/restore-gap.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { makeMemoryFolder } from '../support/memory-folder.ts';
@@ -21,6 +22,8 @@ async function setUp(isRestored: boolean) {
   await gap.open(isRestored);
   return { cache, scan, reopen: () => open(), gap, shown: () => [...gap.readStates().keys()] };
 }
+
+type Hours = { scanned: number; counted?: number; pruned?: number; earlier?: readonly number[] };
 
 describe('executions/restore-gap', () => {
   it('publishes a project after a restore once it was read', async () => {
@@ -104,6 +107,35 @@ describe('executions/restore-gap', () => {
       await gap.begin(1000);
     });
     expect(await live(open)).toEqual({ kind: 'usual', done: 1000 });
+  });
+
+  // All times are in hours; of a run with id 9, the ids are known.
+  it.each([
+    ['the last 23 hours', { scanned: 30 }, false, { scanned: 7 }],
+    ['no removed ids', { scanned: 30, pruned: 10 }, false, { scanned: 10, pruned: 10 }],
+    ['no removed ids, if all were removed', { scanned: 30, pruned: 40 }, false, { scanned: 30, pruned: 40 }],
+    ['nothing before the start of counting', { scanned: 30, counted: 20 }, false, { scanned: 20, counted: 20 }],
+    ['only new ids before it', { scanned: 30, counted: 20 }, true, { scanned: 7, counted: 7, earlier: [20, 9] }],
+    ['as before', { scanned: 30, counted: 20, earlier: [25, 3] }, true, { scanned: 7, counted: 7, earlier: [25, 3] }],
+    ['from the start of counting on', { scanned: 30, counted: 7 }, true, { scanned: 7, counted: 7 }],
+  ])('reads again after a restore %s', async (...[, before, hasIds, after]) => {
+    const { cache, gap } = await setUp(false);
+    const hourMs = 3_600_000;
+    const toState = ({ scanned, counted = 0, pruned, earlier }: Hours): ProjectState => ({
+      project: 'pay',
+      countedFromMs: counted * hourMs,
+      rereadThroughMs: 0,
+      scannedThroughMs: scanned * hourMs,
+      ...(pruned === undefined ? {} : { prunedThroughMs: pruned * hourMs }),
+      ...(earlier === undefined
+        ? {}
+        : { earlier: { untilMs: (earlier[0] ?? 0) * hourMs, throughId: earlier[1] ?? 0 } }),
+    });
+    const idHours = hasIds ? [{ hour: 1, greatestId: 9 }] : [];
+    const states = [{ ...toState(before), aheadThroughMs: 5, backlog: [] }];
+    await cache.update(async () => ({ states, idHours }));
+    await gap.open(true);
+    expect(cache.states.get('pay')).toEqual(toState(after));
   });
 
   it('is never open after a normal start', async () => {
