@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { noPause } from '../../src/domain/pause.ts';
 import { addToHours, type HourOfTimes, lastHours } from '../../src/expected-runs/deciding/hours.ts';
-import { type JobStart, planHoursAhead } from '../../src/expected-runs/deciding/hours-ahead.ts';
+import { type JobStart, joinPlans, planHoursAhead } from '../../src/expected-runs/deciding/hours-ahead.ts';
 import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
 import type { Judged, Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
 import { toServerSchedule } from '../../src/expected-runs/showing/server-schedule.ts';
@@ -85,20 +85,6 @@ describe('expected-runs/deciding/hours-ahead', () => {
     expect(hour).toEqual({ most: 1, exceededMs: at(9, 10) });
   });
 
-  it('counts a run that starts exactly when another run ends as starting after it', async () => {
-    const starts = [toStart('a', at(10), 10), toStart('b', at(10, 10), 10)];
-    const { day, crowds } = await plan(starts, { underWay: [], fromMs: at(9, 10), threads: 1 });
-    expect({ day, crowds }).toEqual({ day: { most: 1, exceededMs: undefined }, crowds: [] });
-  });
-
-  it('omits starts that their job does not permit', async () => {
-    const limit = { id: 'j1', most: 2 };
-    const starts = [0, 1, 2, 30, 31].map((minute) => ({ ...toStart('a', at(10, minute), 30), limit }));
-    const { hours, day } = await plan(starts, { underWay: [], fromMs: at(9, 10), threads: 2 });
-    expect(hours[1]).toMatchObject({ starts: 4, most: 2 });
-    expect(day).toEqual({ most: 2, exceededMs: undefined });
-  });
-
   it('plans the next 24 hours', async () => {
     const starts = [toStart('a', at(10, 10), 1), toStart('b', at(33, 10), 5), toStart('c', at(33, 12), 1)];
     const window = { underWay: [], threads: 1 };
@@ -111,26 +97,6 @@ describe('expected-runs/deciding/hours-ahead', () => {
       day: { most: 2, exceededMs: at(33, 12) },
       crowds: [{ fromMs: at(33, 12), toMs: at(33, 12) }],
     });
-  });
-
-  it('finds the spans in which more runs start than there are threads', async () => {
-    const starts = [
-      [0, 60],
-      [5, 1],
-      [10, 1],
-      [10, 1],
-      [15, 3],
-      [16, 3],
-      [20, 1],
-    ] as const;
-    const { crowds } = await plan(
-      starts.map(([minute, lasts], index) => toStart(String(index), at(10, minute), lasts)),
-      { underWay: [], threads: 2, fromMs: at(9, 10) },
-    );
-    expect(crowds).toEqual([
-      { fromMs: at(10, 10), toMs: at(10, 10) },
-      { fromMs: at(10, 16), toMs: at(10, 16) },
-    ]);
   });
 
   it('reads the starts of one hour at a time', async () => {
@@ -194,6 +160,80 @@ describe('expected-runs/deciding/hours-ahead', () => {
     const starts = [57, 58, 59].map((minute) => ({ atMs: at(4, minute), durationMs: 120 * minuteMs, job: job() }));
     const { hours } = await plan(starts, { underWay: [], fromMs: at(4, 30), threads: 2 });
     expect(hours.slice(0, 3).map(({ exceeded }) => exceeded?.atMs)).toEqual([at(4, 59), at(5), at(6)]);
+  });
+
+  // In ms after 9:10: starts with their durations, and the ends of runs in progress. The hour ends 3,000,000 ms later.
+  type Found = { most: number; exceeded?: number; crowds?: string; hour?: number; hours?: readonly number[] };
+  it.each<[string, string, readonly number[], Found]>([
+    ['an overdue run that ends at once', '1 5', [-5], { most: 1 }],
+    ['a run that ends at a start', '1 5', [1], { most: 1 }],
+    ['a run that ends after a start', '1 5', [2], { most: 2, exceeded: 1, crowds: '1 1' }],
+    ['too many runs in progress', '', [2, 2], { most: 2, exceeded: 0 }],
+    ['a start now', '0 5', [], { most: 0 }],
+    ['a start after 24 hours', '86400000 5', [], { most: 1, hour: 0 }],
+    ['a later start', '86400001 5', [], { most: 0 }],
+    ['a start after an hour', '3600000 5', [], { most: 1, hours: [0, 1] }],
+    ['a start after more', '3600001 5', [], { most: 1, hour: 0, hours: [0, 1] }],
+    ['short runs one after the other', '1 0, 2 0', [], { most: 1 }],
+    ['short runs at once', '1 0, 1 0', [], { most: 2, exceeded: 1, crowds: '1 1' }],
+    ['two crowds', '1 5, 2 5, 4 5, 20 1, 30 5, 31 5', [], { most: 3, exceeded: 2, crowds: '2 4, 31 31' }],
+    ['a run until the next hour', '1 2999999', [], { most: 1, hours: [1, 0] }],
+    ['a run into the next hour', '1 3000000', [], { most: 1, hours: [1, 1, 0] }],
+    ['a run over an hour', '1 6600000', [], { most: 1, hours: [1, 1, 1, 0] }],
+    ['a run in progress until the next hour', '', [3_000_000], { most: 1, hours: [1, 0] }],
+    ['a run in progress into the next hour', '', [3_000_001], { most: 1, hours: [1, 1, 0] }],
+  ])('plans for one thread: %s', async (_what, starts, ends, found) => {
+    const fromMs = at(9, 10);
+    const pairs = starts === '' ? [] : starts.split(', ').map((start) => start.split(' ').map(Number));
+    const { day, hour, hours, crowds } = await plan(
+      pairs.map(([ms = 0, durationMs = 0]) => ({ atMs: fromMs + ms, durationMs, job: job() })),
+      { underWay: ends.map((ms) => ({ endMs: fromMs + ms, job: job() })), fromMs, threads: 1 },
+    );
+    const { most, exceeded, crowds: spans = '', hour: ofHour = most, hours: ofHours = [] } = found;
+    expect([day.most, hour.most]).toEqual([most, ofHour]);
+    expect(day.exceededMs).toBe(exceeded === undefined ? undefined : fromMs + exceeded);
+    expect(crowds.map((span) => `${span.fromMs - fromMs} ${span.toMs - fromMs}`).join(', ')).toBe(spans);
+    expect(hours.slice(0, ofHours.length).map((each) => each.most)).toEqual(ofHours);
+  });
+
+  it.each([
+    [0, [10], 1, [1]],
+    [1, [1], 1, [1]],
+    [2, [], 1, [1, 5, 6]],
+    [3, [], 2, [1, 5, 6, 7]],
+  ])('counts %d starts that their job permits: %j', async (count, ends, most, starts) => {
+    const limit = { id: 'j1', most };
+    const underWay = ends.map((ms) => ({ endMs: at(9) + ms, job: job(), jobId: 'j1' }));
+    const all = starts.map((ms) => ({ atMs: at(9) + ms, durationMs: 5, job: job(), limit }));
+    expect((await plan(all, { underWay, fromMs: at(9), threads: 1 })).hours[0]?.starts).toBe(count);
+  });
+
+  it('merges the plans of the members of a cluster', async () => {
+    const planOf = (...starts: number[]) =>
+      plan(
+        starts.map((minute) => toStart(`${minute}`, at(10, minute), 5)),
+        { underWay: [], fromMs: at(9, 50), threads: 1 },
+      );
+    const [one, other, quiet] = await Promise.all([planOf(7, 8, 30, 31), planOf(5, 6), planOf(1)]);
+    const joined = joinPlans(
+      quiet,
+      new Map([
+        ['one', one],
+        ['other', other],
+        ['quiet', quiet],
+      ]),
+    );
+    expect([joined.hour, joined.day]).toEqual([
+      { most: 1, exceededMs: at(10, 6) },
+      { most: 1, exceededMs: at(10, 6) },
+    ]);
+    expect(joined.hours.map(({ exceeded }) => exceeded?.atMs).slice(0, 3)).toEqual([undefined, at(10, 6), undefined]);
+    expect(joined.crowds.map(({ fromMs, ownerUuid }) => [fromMs, ownerUuid])).toEqual([
+      [at(10, 8), 'one'],
+      [at(10, 31), 'one'],
+      [at(10, 6), 'other'],
+    ]);
+    expect(joinPlans(quiet, new Map([['quiet', quiet]]))).toEqual(quiet);
   });
 });
 

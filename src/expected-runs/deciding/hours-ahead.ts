@@ -158,7 +158,7 @@ function findContention(
   const begins = new Float64Array(own.length);
   const ends = new Float64Array(running.length + own.length);
   let place = 0;
-  for (const endMs of running) ends[place++] = Math.max(endMs, fromMs + 1);
+  for (const endMs of running) ends[place++] = endMs;
   for (const { atMs, durationMs } of own) {
     begins[place - running.length] = atMs;
     ends[place++] = atMs + Math.max(durationMs, 1);
