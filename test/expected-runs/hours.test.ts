@@ -97,6 +97,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
       day: { most: 2, exceededMs: at(33, 12) },
       crowds: [{ fromMs: at(33, 12), toMs: at(33, 12) }],
     });
+    expect((await plan([toStart('a', at(33), 1)], { ...window, fromMs: at(9) })).day.most).toBe(1);
   });
 
   it('reads the starts of one hour at a time', async () => {

@@ -225,7 +225,7 @@ export function addMisses(
 function toKept(misses: readonly Misses[], fromMs: number): readonly Misses[] {
   let room = maxTimes;
   const kept = misses.toReversed().flatMap((each): Misses[] => {
-    const timesMs = each.timesMs.filter((time) => time >= fromMs).slice(-Math.max(room, 0));
+    const timesMs = each.timesMs.filter((time) => time >= fromMs).slice(-room);
     if (timesMs.length === 0 || room <= 0) return [];
     room -= timesMs.length;
     return [{ ...each, timesMs }];

@@ -10,7 +10,9 @@ import {
   isTimedUntil,
   minSlackMs,
   timesWithin,
+  toLikely,
   toMostPerHour,
+  toRefreshMs,
 } from '../../../src/expected-runs/deciding/timetable.ts';
 import { isSwitched, type WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
 
@@ -69,11 +71,41 @@ describe('expected-runs/deciding/timetable', () => {
     expect(toStartWindow(timetable, 0, 600_000).throughMs).toBe(89_999);
   });
 
-  it('computes the maximum number of starts in an hour', () => {
-    const toMost = (untilSeconds: number, times: number[]) =>
-      toMostPerHour(joinAnswer(undefined, answer(0, untilSeconds, times), join).timetable);
-    const found = [toMost(610, tens(10, 60)), toMost(3610, tens(10, 60)), toMost(7210, tens(10, 720))];
-    expect([...found, toMost(300, tens(10, 20))]).toEqual([360, 60, 360, undefined]);
+  it.each([
+    ['an hour is full', answer(0, 7210, tens(10, 720)), 360],
+    ['the list is short', answer(0, 610, tens(10, 60)), 360],
+    ['the list is an hour long', answer(0, 3610, tens(10, 60)), 60],
+    ['the list is almost an hour long', answer(0, 3609, tens(10, 60)), 61],
+    ['the list is 5 min long', answer(0, 310, tens(10, 20)), 240],
+    ['the list is shorter', answer(0, 309, tens(10, 20)), undefined],
+    ['an hour has both ends', answer(0, 7200, [10, 3609, 3610].map(toMs)), 2],
+    ['the first time is over', answer(0, 3610, [0, 10].map(toMs)), 1],
+    ['no time is known', answer(0, 3610, []), undefined],
+  ])('computes the maximum number of starts in an hour if %s', (_what, told, most) => {
+    expect(toMostPerHour({ ...told, confirmedMs: 0 })).toBe(most);
+  });
+
+  const hour = 3600;
+  it.each([
+    ['half of the list', answer(0, 10 * hour, every(hour, hour, 10)), 5 * hour],
+    ['six hours', answer(0, 12 * hour + 2, every(hour, hour, 12)), 6 * hour],
+    ['half of a list without a time', answer(0, 10 * hour, []), 5 * hour],
+    ['half of a list whose times are over', answer(10, 10 * hour + 10, [10_000]), 5 * hour + 10],
+    ['the last time', answer(0, 10 * hour, every(hour, hour, 4)), 4 * hour + 0.001],
+    ['the next run', { ...answer(0, 50 * hour, [toMs(50 * hour)]), source: 'next-run' } as const, 50 * hour + 0.001],
+  ])('requests times again after %s', (_what, told, seconds) => {
+    expect(toRefreshMs({ ...told, confirmedMs: 0 })).toBe(toMs(seconds));
+  });
+
+  it('estimates the times of two weeks before a response', () => {
+    const { timetable } = joinAnswer(undefined, answer(0, 7200, every(1800, 1800, 4)), join);
+    const days = (count: number) => toLikely(timetable, 0, count * 86_400_000);
+    expect([days(14).length, days(15).length, days(15)[0]]).toEqual([
+      14 * 24 + 1,
+      14 * 24 + 1,
+      { firstMs: 86_400_000 + 1_800_000, count: 1 },
+    ]);
+    expect(toLikely(joinAnswer(undefined, answer(0, 20, [20_000]), join).timetable, 0, 86_400_000)).toEqual([]);
   });
 
   it.each([
