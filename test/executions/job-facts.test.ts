@@ -37,21 +37,10 @@ describe('executions/job-facts', () => {
     expect(factsOf(runs)?.consecutiveFailures).toBe(1);
   });
 
-  it('keeps the duration of a run that took no time', () => {
-    const long = someRun({ id: 1, startedAtMs: 1000, endedAtMs: 9000 });
-    const none = someRun({ id: 2, startedAtMs: 20_000, endedAtMs: 20_000 });
-    expect(factsOf([long, none])).toMatchObject({ lastDurationMs: 0, lastDurationOfMs: 20_000 });
-  });
-
   it('uses the latest start of a job', () => {
     const long = someRun({ id: 1, startedAtMs: 1000, endedAtMs: 90_000 });
     const short = someRun({ id: 2, startedAtMs: 50_000, endedAtMs: 60_000 });
     expect(factsOf([long, short])).toMatchObject({ lastStartMs: 50_000, lastEndMs: 90_000, lastDurationMs: 89_000 });
-  });
-
-  it('uses the newest known duration', () => {
-    const negative = someRun({ id: 3, startedAtMs: 40_000, endedAtMs: 30_000 });
-    expect(factsOf([run(1, 10), negative, run(2, 20)])).toMatchObject({ lastEndMs: 30_000, lastDurationOfMs: 20_000 });
   });
 
   it('has the same result for any order of runs', () => {
@@ -105,16 +94,103 @@ describe('executions/job-facts', () => {
     }
   });
 
-  it('replaces a future-dated last failure by the next failure', () => {
-    const ahead = toFacts(labels, run(1, 7200, 'failed'), undefined, 7_200_000);
-    expect(toFacts(labels, run(2, 100, 'failed'), ahead, 101_000)).toMatchObject({ lastFailedId: 2 });
-  });
+  const known: JobFacts = {
+    ...labels,
+    jobId: 'a-1',
+    lastStartMs: 19_500,
+    lastEndMs: 20_000,
+    lastSuccessMs: 20_000,
+    lastDurationMs: 500,
+    lastDurationOfMs: 20_000,
+    lastId: 5,
+    lastFailedId: 4,
+    lastFailedMs: 10_000,
+    lastEnding: 'succeeded',
+    consecutiveFailures: 0,
+  };
+  const failing = { lastSuccessMs: 1000, failedMs: [30_000, 25_000], consecutiveFailures: 5 };
+  const failed = { status: 'failed' } as const;
+  it.each<[string, Partial<Finished>, Partial<JobFacts>, Partial<JobFacts>]>([
+    ['an end 5 min ahead', { endedAtMs: 330_000 }, {}, { lastEndMs: 330_000, lastSuccessMs: 330_000 }],
+    ['an end further ahead', { endedAtMs: 330_001 }, {}, { lastEndMs: 30_000, lastSuccessMs: 30_000 }],
+    ['an end after one far ahead', {}, { lastEndMs: 330_001 }, { lastEndMs: 30_000, lastId: 6 }],
+    ['an end after one 5 min ahead', {}, { lastEndMs: 330_000 }, { lastEndMs: 330_000, lastId: 5 }],
+    ['a known end far ahead', { id: 5 }, { lastEndMs: 330_001 }, { lastEndMs: 330_001, lastId: 5 }],
+    ['a start after one far ahead', {}, { lastStartMs: 330_001 }, { lastStartMs: 29_999 }],
+    ['a failure after a success far ahead', failed, { lastSuccessMs: 330_001 }, { lastSuccessMs: 29_999 }],
+    ['a success after a failure far ahead', {}, { lastFailedMs: 330_001 }, { lastFailedMs: 29_999 }],
+    ['a failure after one far ahead', failed, { failedMs: [330_001] }, { failedMs: [30_000, 29_999] }],
+    [
+      'no duration after one far ahead',
+      { lacksStart: true },
+      { lastDurationOfMs: 330_001 },
+      { lastDurationOfMs: 29_999 },
+    ],
 
-  it('ignores a start after the end', () => {
-    const never = someRun({ id: 2, startedAtMs: 9_000_000, endedAtMs: 20_000 });
-    expect(factsOf([someRun({ id: 1, startedAtMs: 1000, endedAtMs: 9000 }), never])).toMatchObject({
-      lastStartMs: 1000,
-    });
+    ['a later id with the same end', { endedAtMs: 20_000 }, {}, { lastId: 6 }],
+    ['an earlier id with the same end', { id: 4, endedAtMs: 20_000 }, {}, { lastId: 5 }],
+    ['an earlier end', { endedAtMs: 19_999 }, {}, { lastId: 5, lastEndMs: 20_000 }],
+
+    ['no time', { startedAtMs: 30_000 }, {}, { lastStartMs: 30_000, lastDurationMs: 0, lastDurationOfMs: 30_000 }],
+    ['a start after the end', { startedAtMs: 30_001 }, {}, { lastStartMs: 19_500, lastDurationMs: 500 }],
+    ['no start', { lacksStart: true }, {}, { lastStartMs: 19_500, lastDurationMs: 500, lastDurationOfMs: 20_000 }],
+    ['a duration at the same end', { startedAtMs: 19_900, endedAtMs: 20_000 }, {}, { lastDurationMs: 100 }],
+    ['a duration at an earlier end', { startedAtMs: 19_900, endedAtMs: 19_999 }, {}, { lastDurationMs: 500 }],
+    [
+      'a duration before one without a time',
+      { startedAtMs: 19_900, endedAtMs: 19_999 },
+      { lastDurationOfMs: undefined },
+      { lastDurationMs: 500, lastDurationOfMs: 20_000 },
+    ],
+    [
+      'the first duration',
+      { startedAtMs: 900, endedAtMs: 1000 },
+      { lastDurationMs: undefined, lastDurationOfMs: undefined },
+      { lastDurationMs: 100, lastDurationOfMs: 1000 },
+    ],
+
+    ['a failure as late as the last', { ...failed, id: 3, endedAtMs: 10_000 }, {}, { lastFailedId: 3 }],
+    ['an earlier failure', { ...failed, endedAtMs: 9999 }, {}, { lastFailedId: 4, lastFailedMs: 10_000 }],
+    [
+      'the same failure',
+      { ...failed, id: 4 },
+      { lastFailedMs: undefined },
+      { lastFailedId: 4, lastFailedMs: undefined },
+    ],
+    ['a later failure', { ...failed, id: 5 }, { lastFailedMs: undefined }, { lastFailedId: 5, lastFailedMs: 30_000 }],
+    [
+      'the first failure',
+      { ...failed, id: 1 },
+      { lastFailedId: undefined, lastFailedMs: undefined },
+      { lastFailedId: 1 },
+    ],
+
+    ['a failure as late as a success', { ...failed, endedAtMs: 20_000 }, {}, { consecutiveFailures: 1 }],
+    ['a failure before a success', { ...failed, id: 4, endedAtMs: 20_000 }, {}, { consecutiveFailures: 0 }],
+    [
+      'a success before all failures',
+      { endedAtMs: 15_000 },
+      { ...failing, lastEndMs: 30_000 },
+      { consecutiveFailures: 5 },
+    ],
+    ['a success after one', { endedAtMs: 25_000 }, { ...failing, lastEndMs: 30_000 }, { consecutiveFailures: 1 }],
+    [
+      'a success before another',
+      { endedAtMs: 25_000 },
+      { ...failing, lastSuccessMs: 25_001 },
+      { consecutiveFailures: 5 },
+    ],
+    [
+      'a success as late as another',
+      { endedAtMs: 25_000 },
+      { ...failing, lastSuccessMs: 25_000 },
+      { consecutiveFailures: 1 },
+    ],
+    ['a success after all failures', {}, failing, { consecutiveFailures: 0, failedMs: [] }],
+    ['an aborted run', { status: 'aborted' }, failing, { consecutiveFailures: 5 }],
+  ])('updates facts with %s', (_what, fields, before, after) => {
+    const run = someRun({ id: 6, startedAtMs: 29_000, endedAtMs: 30_000, ...fields });
+    expect(toFacts(labels, run, { ...known, ...before }, 30_000)).toMatchObject(after);
   });
 
   it('counts more failures than stored ends', () => {
@@ -152,6 +228,7 @@ it('uses the duration that 75 % of the last successes did not exceed', () => {
   // The change is too small to remove the earlier durations.
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 61 + index / 10)])).toBe(62_400);
   expect(toDuration([60, 60, 60], 90_000)).toBe(90_000);
+  expect(toDuration([10, 40, 20, 30], 90_000)).toBe(30_000);
 });
 
 it('is computed from buckets without stored durations', () => {
@@ -165,6 +242,12 @@ it('is computed from buckets without stored durations', () => {
   // This cast is safe, because only these fields are read.
   const facts = { project: 'pay', group: '', name: 'settle' } as JobFacts;
   expect(toTypicalDuration({ cells }, facts, [10, 30])).toBe(23_750);
+  const few = new Map([...cells].map(([key, full]) => [key, { ...full, count: 3, buckets: [3, 0, 0] }]));
+  expect(toTypicalDuration({ cells: few }, { ...facts, averageDurationMs: 5 }, [10, 30])).toBe(5);
+  const four = new Map([...cells].map(([key, full]) => [key, { ...full, count: 4, buckets: [3, 1, 0] }]));
+  expect(toTypicalDuration({ cells: four }, facts, [10, 30])).toBe(10_000);
+  const slow = new Map([...cells].map(([key, full]) => [key, { ...full, buckets: [2, 0, 8] }]));
+  expect(toTypicalDuration({ cells: slow }, { ...facts, averageDurationMs: 5 }, [10, 30])).toBe(5);
   const quick = new Map([...cells].map(([key, full]) => [key, { ...full, buckets: [10, 0, 0] }]));
   expect(toTypicalDuration({ cells: quick }, facts, [10, 30])).toBe(7500);
 });

@@ -178,6 +178,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
     ['short runs one after the other', '1 0, 2 0', [], { most: 1 }],
     ['short runs at once', '1 0, 1 0', [], { most: 2, exceeded: 1, crowds: '1 1' }],
     ['two crowds', '1 5, 2 5, 4 5, 20 1, 30 5, 31 5', [], { most: 3, exceeded: 2, crowds: '2 4, 31 31' }],
+    ['a start at the end of the hour', '2999999 5', [], { most: 1, hours: [1, 1, 0] }],
     ['a run until the next hour', '1 2999999', [], { most: 1, hours: [1, 0] }],
     ['a run into the next hour', '1 3000000', [], { most: 1, hours: [1, 1, 0] }],
     ['a run over an hour', '1 6600000', [], { most: 1, hours: [1, 1, 1, 0] }],
@@ -199,6 +200,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
 
   it.each([
     [0, [10], 1, [1]],
+    [0, [], 1, [0]],
     [1, [1], 1, [1]],
     [2, [], 1, [1, 5, 6]],
     [3, [], 2, [1, 5, 6, 7]],
