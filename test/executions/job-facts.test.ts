@@ -110,6 +110,11 @@ describe('executions/job-facts', () => {
   };
   const failing = { lastSuccessMs: 1000, failedMs: [30_000, 25_000], consecutiveFailures: 5 };
   const failed = { status: 'failed' } as const;
+  const older = { ...failed, endedAtMs: 19_999 };
+  const names = { name: 'settle', group: '', averageDurationMs: undefined };
+  const drift = addDuration(undefined, 9000, 10_000);
+  const flakiness = { marks: 'sf', isFlaky: true };
+  const lastFailure = { id: 4 } as unknown as NonNullable<JobFacts['lastFailure']>;
   it.each<[string, Partial<Finished>, Partial<JobFacts>, Partial<JobFacts>]>([
     ['an end 5 min ahead', { endedAtMs: 330_000 }, {}, { lastEndMs: 330_000, lastSuccessMs: 330_000 }],
     ['an end further ahead', { endedAtMs: 330_001 }, {}, { lastEndMs: 30_000, lastSuccessMs: 30_000 }],
@@ -129,6 +134,7 @@ describe('executions/job-facts', () => {
 
     ['a later id with the same end', { endedAtMs: 20_000 }, {}, { lastId: 6 }],
     ['an earlier id with the same end', { id: 4, endedAtMs: 20_000 }, {}, { lastId: 5 }],
+    ['the same id with the same end', { ...failed, id: 5, endedAtMs: 20_000 }, {}, { lastEnding: 'succeeded' }],
     ['an earlier end', { endedAtMs: 19_999 }, {}, { lastId: 5, lastEndMs: 20_000 }],
 
     ['no time', { startedAtMs: 30_000 }, {}, { lastStartMs: 30_000, lastDurationMs: 0, lastDurationOfMs: 30_000 }],
@@ -186,8 +192,29 @@ describe('executions/job-facts', () => {
       { ...failing, lastSuccessMs: 25_000 },
       { consecutiveFailures: 1 },
     ],
+    ['a success after unknown failures', {}, { consecutiveFailures: 5 }, { consecutiveFailures: 0 }],
     ['a success after all failures', {}, failing, { consecutiveFailures: 0, failedMs: [] }],
     ['an aborted run', { status: 'aborted' }, failing, { consecutiveFailures: 5 }],
+
+    ['a duration', {}, {}, { drift: addDuration(undefined, 1000, 30_000), flakiness: { marks: 's', isFlaky: false } }],
+    ['a duration of no time', { startedAtMs: 30_000 }, {}, { drift: addDuration(undefined, 0, 30_000) }],
+    ['a duration that is negative', { startedAtMs: 30_001 }, { drift }, { drift }],
+    ['a duration without a start', { lacksStart: true }, { drift }, { drift }],
+    ['a duration of a failure', failed, { drift }, { drift, flakiness: { marks: 'f', isFlaky: false } }],
+    ['a duration of an earlier run', { endedAtMs: 19_999 }, { drift, flakiness }, { drift, flakiness }],
+
+    ['a job', { job: { ...names, id: 'b', averageDurationMs: 7 } }, {}, { jobId: 'b', averageDurationMs: 7 }],
+    ['a job without an average', { job: { ...names, id: 'b' } }, { averageDurationMs: 3 }, { averageDurationMs: 3 }],
+    ['no job', { job: undefined }, { averageDurationMs: 3 }, { jobId: 'a-1', averageDurationMs: 3 }],
+    ['an earlier job', { ...older, job: { ...names, id: 'b' } }, {}, { jobId: 'a-1', averageDurationMs: undefined }],
+    [
+      'an earlier job that is the only known one',
+      { ...older, job: { ...names, id: 'b', averageDurationMs: 7 } },
+      { jobId: undefined },
+      { jobId: 'b', averageDurationMs: 7 },
+    ],
+    ['an earlier run', older, {}, { lastEnding: 'succeeded' }],
+    ['a run after a failure that is explained', {}, { lastFailure }, { lastFailure }],
   ])('updates facts with %s', (_what, fields, before, after) => {
     const run = someRun({ id: 6, startedAtMs: 29_000, endedAtMs: 30_000, ...fields });
     expect(toFacts(labels, run, { ...known, ...before }, 30_000)).toMatchObject(after);

@@ -1,4 +1,4 @@
-import { addDuration, type Drift } from '../../domain/durations/drift.ts';
+import { addDuration } from '../../domain/durations/drift.ts';
 import { type Ending, type Finished, failedEndings } from '../../domain/execution.ts';
 import type { Flakiness, JobFacts } from '../../domain/job.ts';
 import { toEnding } from './naming.ts';
@@ -15,41 +15,47 @@ type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
 export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefined, seenAtMs: number): JobFacts {
   const run = isAhead(read.endedAtMs, seenAtMs) ? { ...read, endedAtMs: seenAtMs } : read;
   const before = known !== undefined && run.id > known.lastId ? withoutAhead(known, run.endedAtMs, seenAtMs) : known;
-  const { id, endedAtMs } = run;
   const ending = toEnding(run);
-  const isNewest = isAfter(run, before);
-  const newest = isNewest || before === undefined ? run : undefined;
   return {
     ...labels,
-    jobId: newest?.job?.id ?? before?.jobId ?? run.job?.id,
+    ...toNewest(run, ending, before),
     lastStartMs: toLastStart(run, before),
-    lastEndMs: newest?.endedAtMs ?? before?.lastEndMs ?? endedAtMs,
-    lastSuccessMs: ending === 'succeeded' ? latest(endedAtMs, before?.lastSuccessMs) : before?.lastSuccessMs,
+    lastSuccessMs: ending === 'succeeded' ? latest(run.endedAtMs, before?.lastSuccessMs) : before?.lastSuccessMs,
     ...toLastDuration(run, before),
-    lastId: newest?.id ?? before?.lastId ?? id,
     ...toLastFailure(run, ending, before),
-    ...(before?.lastFailure === undefined ? {} : { lastFailure: before.lastFailure }),
-    lastEnding: newest === undefined ? (before?.lastEnding ?? ending) : ending,
+    lastFailure: before?.lastFailure,
     ...toFailures(run, ending, before),
-    averageDurationMs: newest?.job?.averageDurationMs ?? before?.averageDurationMs ?? run.job?.averageDurationMs,
     ...toHistory(run, ending, before),
+  };
+}
+
+type Newest = Pick<JobFacts, 'jobId' | 'lastEndMs' | 'lastId' | 'lastEnding' | 'averageDurationMs'>;
+
+function toNewest(run: Finished, ending: Ending, before: JobFacts | undefined): Newest {
+  const { id, endedAtMs, job } = run;
+  const { id: jobId, averageDurationMs } = job ?? {};
+  const own: Newest = { jobId, lastEndMs: endedAtMs, lastId: id, lastEnding: ending, averageDurationMs };
+  if (before === undefined) return own;
+  const [newer, older] = isAfter(run, before) ? [own, before] : [before, own];
+  return {
+    jobId: newer.jobId ?? older.jobId,
+    lastEndMs: newer.lastEndMs,
+    lastId: newer.lastId,
+    lastEnding: newer.lastEnding,
+    averageDurationMs: newer.averageDurationMs ?? older.averageDurationMs,
   };
 }
 
 /** Keeps only the newest runs, sorted by their ends. */
 function toHistory(run: Finished, ending: Ending, before: JobFacts | undefined): Pick<JobFacts, 'drift' | 'flakiness'> {
   const { drift, flakiness } = before ?? {};
-  if (!isAfter(run, before)) return withKnown(drift, flakiness);
+  if (!isAfter(run, before)) return { drift, flakiness };
   const durationMs = run.endedAtMs - run.startedAtMs;
   const isMeasured = ending === 'succeeded' && durationMs >= 0 && run.lacksStart !== true;
-  return withKnown(
-    isMeasured ? addDuration(drift, durationMs, run.endedAtMs) : drift,
-    addResult(flakiness, ending, run.attempt),
-  );
-}
-
-function withKnown(drift: Drift | undefined, flakiness: Flakiness | undefined): Pick<JobFacts, 'drift' | 'flakiness'> {
-  return { ...(drift && { drift }), ...(flakiness && { flakiness }) };
+  return {
+    drift: isMeasured ? addDuration(drift, durationMs, run.endedAtMs) : drift,
+    flakiness: addResult(flakiness, ending, run.attempt),
+  };
 }
 
 function isAhead(atMs: number, seenAtMs: number): boolean {
@@ -78,8 +84,8 @@ const maxAheadMs = 300_000;
 const maxKnown = 20;
 
 function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boolean {
-  if (before === undefined || endedAtMs !== before.lastEndMs) return endedAtMs > (before?.lastEndMs ?? -Infinity);
-  return id > before.lastId;
+  if (before === undefined || endedAtMs > before.lastEndMs) return true;
+  return endedAtMs === before.lastEndMs && id > before.lastId;
 }
 
 /** Returns the last start of a job. A run with no start, or one after its end, counts only if no other run has a start. */
@@ -108,7 +114,7 @@ function toLastFailure(
 ): Pick<JobFacts, 'lastFailedId' | 'lastFailedMs'> {
   const { lastFailedId, lastFailedMs } = before ?? {};
   if (!failedEndings.includes(ending)) return { lastFailedId, lastFailedMs };
-  const isNewer = lastFailedMs === undefined ? id > (lastFailedId ?? 0) : endedAtMs >= lastFailedMs;
+  const isNewer = lastFailedMs === undefined ? id > (lastFailedId ?? -Infinity) : endedAtMs >= lastFailedMs;
   return isNewer ? { lastFailedId: id, lastFailedMs: endedAtMs } : { lastFailedId, lastFailedMs };
 }
 
