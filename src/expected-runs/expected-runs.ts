@@ -16,7 +16,7 @@ import { decide } from './deciding/decide.ts';
 import type { Doubt } from './deciding/doubts.ts';
 import { isProjectOff } from './deciding/sources.ts';
 import { isOff, type Judged, type WatchedJob } from './deciding/watched-job.ts';
-import { type AskedSchedules, explain, type WhyInput } from './deciding/why.ts';
+import { type AskedSchedules, explain, toUnread, type WhyInput } from './deciding/why.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
 import { createListing } from './listing.ts';
@@ -104,7 +104,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
       if ((await round.asking.read(api, signal)) || isLearned) await decideAll(round);
       notes.forget(notes.serverNowMs() - settings.catchUpLimitMs - hourMs);
       await jobs.forgetGone(notes.serverNowMs());
-      const note = toNote(jobs.all.values());
+      const note = toNote(jobs.all.values(), notes.serverNowMs());
       return { result: 'success', series: await show(), ...(note === undefined ? {} : { note }) };
     },
     withdraw: options.withdraw,
@@ -256,13 +256,14 @@ const hourMs = 3_600_000;
 const minValidMs = 60_000;
 
 /** Names the jobs whose missed runs are not reported, with the cause; undefined if there are none. */
-function toNote(jobs: Iterable<WatchedJob>): string | undefined {
+function toNote(jobs: Iterable<WatchedJob>, nowMs: number): string | undefined {
   const there = [...jobs].filter(({ goneAtMs }) => goneAtMs === undefined);
   const hidden = there.filter(({ hiddenMs }) => hiddenMs !== undefined);
   const unread = there.filter((job) => isUnreadable(job) && !isOff(job));
+  const said = unread[0]?.unread === undefined ? '' : toUnread(unread[0].unread, nowMs);
   const texts = [
     ...toNames(hidden).map((names) => `runs of ${names} cannot be read, so their missed runs are not reported`),
-    ...toNames(unread).map((names) => `the schedule of ${names} cannot be read: ${unread[0]?.unread?.why}`),
+    ...toNames(unread).map((names) => `the schedule of ${names} cannot be read: ${said}`),
   ];
   return texts.length === 0 ? undefined : texts.join('; ');
 }

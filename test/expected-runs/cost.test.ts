@@ -215,7 +215,7 @@ describe('expected-runs, a server that cannot list the times of a job', () => {
     expect(forecasts().map(({ query }) => query)).toEqual(['time=61n&max=500']);
     expect(outcome()).toMatchObject({
       result: 'success',
-      note: 'the schedule of pay/every minute/job 0 cannot be read: no answer in time',
+      note: 'the schedule of pay/every minute/job 0 cannot be read: no answer in time (seen 12:01 UTC)',
     });
     away(1);
     await polls(36, 600_000);

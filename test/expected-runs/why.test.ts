@@ -135,7 +135,7 @@ describe('expected-runs/deciding/why', () => {
   it('explains why a schedule cannot be read', () => {
     const unread = { atMs: two, count: 1, why: 'the server reports a next run in the past' };
     expect(sentence(undefined, { unread })).toContain(
-      'Its schedule cannot be read: the server reports a next run in the past.',
+      'Its schedule cannot be read: the server reports a next run in the past (seen 02:00 UTC).',
     );
   });
 });

@@ -9,6 +9,7 @@ import {
   type MissReason,
   nextTime,
   quietUntil,
+  type Unread,
   undecidedTimes,
   type Verdict,
   type WatchedJob,
@@ -66,7 +67,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
     // Runs show the new name of a job earlier than the job list.
     ...(lastRun === undefined && verdict?.is === 'ran' ? [] : [toLastRun(lastRun, nowMs)]),
     `Next run: ${toNext(job, nowMs)}.`,
-    ...(job.unread?.why === undefined ? [] : [`Its schedule cannot be read: ${job.unread.why}.`]),
+    ...(job.unread?.why === undefined ? [] : [`Its schedule cannot be read: ${toUnread(job.unread, nowMs)}.`]),
     ...(fixes.length === 0 ? [] : [`Fix: ${fixes.join('; ')}.`]),
   ];
   return {
@@ -83,6 +84,11 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
     next_run: nextMs === undefined ? undefined : toIso(nextMs),
     sentence: sentences.join(' '),
   };
+}
+
+/** Describes the last failed request for a schedule. The pause until the next request may be hours long. */
+export function toUnread({ why, atMs }: Unread, nowMs: number): string {
+  return `${why} (seen ${toTime(atMs, nowMs)})`;
 }
 
 function toIso(atMs: number): string {
