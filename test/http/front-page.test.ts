@@ -408,7 +408,7 @@ As of `);
 
   it('shows problems of the server before problems of its members if there is little space', async () => {
     const many = Array.from({ length: 12 }, (_, index) => server(`s${index}`, { collectors: [failing] }));
-    const text = '9 scheduled runs of a cluster member that does not respond were missed';
+    const text = '9 scheduled runs of a cluster member that did not respond were missed';
     const cluster = server('cluster', {
       members: [server('m1', { state: 'down', collectors: [] })],
       troubles: [{ kind: 'owner_gone', text }],

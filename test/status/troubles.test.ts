@@ -261,7 +261,7 @@ describe('status/schedule-troubles', () => {
       'one of a critical job, and one whose owner is gone',
       { jobs: [watched([missed(minute)], { name: 'critical' }), watched([missed(minute, 'orphaned')])] },
       [
-        'owner_gone: 1 scheduled run of a cluster member that does not respond was missed: Cause: orphaned; pay/nightly/settle',
+        'owner_gone: 1 scheduled run of a cluster member that did not respond was missed: Cause: orphaned; pay/nightly/settle',
         'critical_missed: 1 scheduled run of critical jobs was missed: Cause: passive; pay/nightly/critical',
       ],
     ],

@@ -96,7 +96,7 @@ function findMisses(jobs: readonly WatchedJob[], { isCritical, nowMs, marginMs }
   const orphaned = misses.filter(({ reason }) => reason === 'orphaned');
   const others = misses.filter(({ reason }) => reason !== 'orphaned');
   return [
-    ...toMissed('owner_gone', orphaned, 'of a cluster member that does not respond'),
+    ...toMissed('owner_gone', orphaned, 'of a cluster member that did not respond'),
     ...toMissed(
       'critical_missed',
       others.filter(({ path }) => isCritical(path)),
