@@ -156,6 +156,18 @@ automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago.`);
     expect(page).toContain('<title>4 problems: &#34;still&#34; is passive and runs nothing</title>');
   });
 
+  it('counts the age of a server from its start by its own clock', async () => {
+    const aheadMs = 5 * 3_600_000;
+    const startedAtMs = atMs + aheadMs - 3_600_000;
+    const told = executions({ serverNowMs: atMs + aheadMs });
+    const members = [server('a', { startedAtMs, collectors: [] })];
+    const text = toText(await readPage([server('prod', { startedAtMs, members, executions: told, collectors: [] })]));
+    expect(text.match(/2024-05-\d\d 07:19 UTC|07:19 UTC \([^)]*\)/g)).toEqual([
+      '07:19 UTC (60 min ago)',
+      '07:19 UTC (60 min ago)',
+    ]);
+  });
+
   it('shows running executions with their average, and the last finished executions', async () => {
     const told = executions({
       running: [

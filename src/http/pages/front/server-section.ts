@@ -34,8 +34,9 @@ ${renderContent(server, about)}</section>
 
 function renderContent(server: ServerStatus, about: About): Html {
   const { nowMs } = about;
-  return html`${renderFacts(server, about)}
-${renderHidden(server)}${renderDenied(server)}${renderRights(server)}${renderExecutions(server, about.root)}${renderMembers(server.members, nowMs)}${renderCollectors(
+  const { serverNowMs } = server.executions ?? { serverNowMs: nowMs };
+  return html`${renderFacts(server, about, serverNowMs)}
+${renderHidden(server)}${renderDenied(server)}${renderRights(server)}${renderExecutions(server, about.root)}${renderMembers(server.members, serverNowMs)}${renderCollectors(
   [toShown(server), ...server.members],
   nowMs,
 )}${renderOwnMetrics(server)}`;
@@ -53,7 +54,7 @@ function toShown(server: ServerStatus): ServerStatus {
   return { ...server, collectors };
 }
 
-function renderFacts(server: ServerStatus, { nowMs, isOnly }: About): Html {
+function renderFacts(server: ServerStatus, { nowMs, isOnly }: About, serverNowMs: number): Html {
   const { url, state, sinceMs, message, startedAtMs, executionModeSinceMs, release, apiVersion, dialect } = server;
   const toTime = (atMs: number | undefined): Html | undefined =>
     atMs === undefined ? undefined : renderTime(atMs, nowMs);
@@ -65,7 +66,7 @@ function renderFacts(server: ServerStatus, { nowMs, isOnly }: About): Html {
     [states[state].since, sinceMs === undefined ? undefined : html`since ${toTime(sinceMs)}`],
     // If there is only one server, the reason is at the top of the page.
     ['Why', isOnly || state === 'up' ? undefined : message],
-    ['Started', toTime(startedAtMs)],
+    ['Started', startedAtMs === undefined ? undefined : renderTime(startedAtMs, serverNowMs)],
     ['Execution mode', mode === undefined ? undefined : html`${mode}${modeSince}`],
     ['Release', release],
     ['API', [apiVersion, dialect].filter((one) => one !== undefined).join(', ') || undefined],
