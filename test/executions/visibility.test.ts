@@ -144,6 +144,17 @@ describe('executions/visibility, one request in each round', () => {
     expect(scene.visibility.all().runningDenied).toEqual([]);
   });
 
+  it('reports no project as denied once one response covers all projects', async () => {
+    const scene = createScene(['a', 'b']);
+    scene.visibility.noteRunning({ executions: [someRunning({ project: 'a' })], serverMs: undefined });
+    await scene.looks(2);
+    scene.visibility.noteRunning({ executions: [], serverMs: undefined, denied: new Set(['a', 'b']) });
+    expect(scene.visibility.all().runningDenied).toEqual(['a', 'b']);
+    scene.visibility.noteRunning({ executions: [], serverMs: undefined });
+    expect(scene.visibility.all().runningDenied).toEqual([]);
+    expect(await scene.looks(3)).toEqual(['running a', 'running b']);
+  });
+
   it('requests nothing if no project can be read', async () => {
     const scene = createScene(['a']);
     scene.visibility.noteRunning({ executions: undefined, serverMs: undefined, denied: 'all' });

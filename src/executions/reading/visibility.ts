@@ -43,24 +43,7 @@ export function createVisibility(ticks: () => number) {
   const history = new Map<string, HiddenHistory>();
   /** When to check the last day of each partly hidden project. */
   const partlyDue = new Map<string, number>();
-  const runningDue = new Map<string, number>();
-  let running: Sight['running'] = 'unknown';
-  let runningDenied = new Set<string>();
-  let isAskedByStar = false;
-
-  function noteRunning({ executions, denied }: Running): void {
-    running = executions === undefined ? 'unknown' : 'known';
-    isAskedByStar = running === 'known' && denied === undefined;
-    if (denied === 'all') running = 'denied';
-    else if (denied !== undefined) runningDenied = new Set(denied);
-    for (const { project } of executions ?? []) if (project !== undefined) noteRunningOf(project, true);
-  }
-
-  function noteRunningOf(project: string, isReadable: boolean): void {
-    if (isReadable) runningDenied.delete(project);
-    else runningDenied.add(project);
-    runningDue.set(project, ticks() + (isReadable ? seldomMs : oftenMs));
-  }
+  const running = createRunningSight(ticks);
 
   function noteRead(project: string, { total, shown, isDenied, isUnshown }: ReadResult): void {
     if (isDenied) history.set(project, { project, counted: undefined, readable: 0 });
@@ -85,7 +68,7 @@ export function createVisibility(ticks: () => number) {
 
   async function look(api: () => Api, given: Look): Promise<void> {
     const windows = toDays(given);
-    for (const project of [...runningDue.keys(), ...partlyDue.keys()]) if (!windows.has(project)) forget(project);
+    for (const project of [...running.due.keys(), ...partlyDue.keys()]) if (!windows.has(project)) forget(project);
     const listed = new Set(given.names);
     // The count of a project that is no longer listed is removed, so that its executions are not counted twice.
     for (const { project, counted } of history.values())
@@ -93,28 +76,73 @@ export function createVisibility(ticks: () => number) {
         history.set(project, { project, counted: undefined, readable: 0 });
     const partly = findDue(windows, ticks(), (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
     if (partly !== undefined) await lookAtDay(api(), ...partly, given);
-    if (!isAskedByStar) return;
+    if (!running.isAskedByStar()) return;
     // Projects that hide finished executions come first, because they may hide running executions too.
-    const unasked = findDue(windows, ticks(), (project) => runningDue.get(project) ?? (history.has(project) ? -2 : -1));
-    if (unasked !== undefined) noteRunningOf(unasked[0], await isRunningReadable(api(), unasked[0]));
+    const unasked = findDue(
+      windows,
+      ticks(),
+      (project) => running.due.get(project) ?? (history.has(project) ? -2 : -1),
+    );
+    if (unasked !== undefined) running.noteOf(unasked[0], await isRunningReadable(api(), unasked[0]));
   }
 
   function forget(project: string): void {
-    runningDue.delete(project);
-    runningDenied.delete(project);
+    running.forget(project);
     partlyDue.delete(project);
   }
 
   return {
-    noteRunning,
+    noteRunning: running.note,
     noteRead,
     look,
-    mayReadRunning: (project: string): boolean => running !== 'denied' && !runningDenied.has(project),
+    mayReadRunning: running.mayRead,
     all: (): Sight => ({
-      running,
-      runningDenied: [...runningDenied].sort(),
+      ...running.sight(),
       history: [...history.values()].sort((one, other) => (one.project < other.project ? -1 : 1)),
     }),
+  };
+}
+
+/** Records which running executions can be read, from requests for all projects (`*`) and for single projects. */
+function createRunningSight(ticks: () => number) {
+  const due = new Map<string, number>();
+  let running: Sight['running'] = 'unknown';
+  let denied = new Set<string>();
+  let isAskedByStar = false;
+  let isOneByOne = false;
+
+  function noteOf(project: string, isReadable: boolean): void {
+    if (isReadable) denied.delete(project);
+    else denied.add(project);
+    due.set(project, ticks() + (isReadable ? seldomMs : oftenMs));
+  }
+
+  function forget(project: string): void {
+    due.delete(project);
+    denied.delete(project);
+  }
+
+  return {
+    due,
+    note: (read: Running): void => {
+      running = read.executions === undefined ? 'unknown' : 'known';
+      isAskedByStar = running === 'known' && read.denied === undefined;
+      if (read.denied === 'all') running = 'denied';
+      else if (read.denied !== undefined) {
+        denied = new Set(read.denied);
+        isOneByOne = true;
+      } else if (isAskedByStar && isOneByOne) {
+        // A server that refused the request for all projects answers it once no project is denied.
+        for (const project of denied) forget(project);
+        isOneByOne = false;
+      }
+      for (const { project } of read.executions ?? []) if (project !== undefined) noteOf(project, true);
+    },
+    noteOf,
+    forget,
+    isAskedByStar: (): boolean => isAskedByStar,
+    mayRead: (project: string): boolean => running !== 'denied' && !denied.has(project),
+    sight: () => ({ running, runningDenied: [...denied].sort() }),
   };
 }
 
