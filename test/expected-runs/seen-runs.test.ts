@@ -22,6 +22,28 @@ describe('expected-runs/seen-runs', () => {
 });
 
 describe('expected-runs/waits', () => {
+  it.each([
+    [1, {}],
+    [0, { startedAtMs: 100_000 }],
+    [1, { startedAtMs: 100_001 }],
+    [0, { status: 'running' }],
+    [0, { endedAtMs: 900_000 }],
+    [0, { job: undefined }],
+  ] as const)('finds %d waiting runs: %j', (count, fields) => {
+    const waits = createWaits();
+    waits.note([someRunning({ status: 'scheduled', startedAtMs: 900_000, ...fields })], 100_000);
+    expect([waits.of('a-1').length, waits.of('b').length]).toEqual([count, 0]);
+  });
+
+  it('keeps a wait for six hours', () => {
+    const waits = createWaits();
+    for (const ms of [100_000, 200_000]) waits.note([someRunning({ status: 'scheduled', startedAtMs: 900_000 })], ms);
+    waits.note([], 900_000 + 6 * 3_600_000);
+    expect(waits.of('a-1')).toMatchObject([{ startedAtMs: 100_000, endedAtMs: 900_000 }]);
+    waits.note([], 900_000 + 6 * 3_600_000 + 1);
+    expect(waits.of('a-1')).toEqual([]);
+  });
+
   it('ends the wait of a one-time run that was aborted before its time', () => {
     const waits = createWaits();
     waits.note([someRunning({ status: 'scheduled', startedAtMs: 900_000 })], 100_000);
@@ -76,5 +98,22 @@ describe('expected-runs/clear-times', () => {
     expect(clear.of('busy')).toBe(1_020_000);
     note(1_101_000, 1_100_000);
     expect(clear.of('busy')).toBe(1_040_000);
+  });
+
+  it('keeps the first eight lists while no ends are read', () => {
+    const clear = createClearTimes();
+    const note = (readAtMs: number | undefined, scannedThroughMs: number): void =>
+      clear.note({
+        progress: () => new Map([['busy', { countedFromMs: 0, scannedThroughMs }]]),
+        running: () => [someRunning({ id: readAtMs ?? 0, project: 'busy' }), someRunning({ project: 'idle' })],
+        runningReadMs: () => readAtMs,
+      });
+    for (let list = 0; list < 9; list += 1) note(1_000_000, 0);
+    for (let list = 0; list < 9; list += 1) note(1_000_000 + list * 1000, 0);
+    note(undefined, 1_100_000);
+    expect([clear.of('busy'), clear.listed().map(({ id }) => id)]).toEqual([1_007_000, [1_007_000]]);
+    // The clock was set back.
+    note(undefined, 900_000);
+    expect(clear.of('busy')).toBe(900_000);
   });
 });

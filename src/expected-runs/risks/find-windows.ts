@@ -83,13 +83,12 @@ type Grid = { readonly firstMs: number; readonly minutes: number };
 
 /** Counts the runs that each window affects, by adding up the differences between neighbouring windows. */
 async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { firstMs, minutes }: Grid, pause: Pause) {
-  const all = new Int32Array(minutes + 1);
-  const critical = new Int32Array(minutes + 1);
+  const all = new Int32Array(minutes);
+  const critical = new Int32Array(minutes);
   const add = (startMs: number, endMs: number, isCritical: boolean, weight = 1): void => {
-    // A run is not affected if it starts at the end of the window, or ends at its start.
+    // A run is not affected if it starts at the end of the window, or ends at its start. A typed array ignores places after its end.
     const from = Math.max(0, Math.floor((startMs - forMs - firstMs) / minuteMs) + 1);
     const to = Math.min(minutes, Math.ceil((endMs - firstMs) / minuteMs));
-    if (from >= to) return;
     for (const counts of isCritical ? [all, critical] : [all]) {
       counts[from] = (counts[from] ?? 0) + weight;
       counts[to] = (counts[to] ?? 0) - weight;

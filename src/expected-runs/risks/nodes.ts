@@ -98,7 +98,7 @@ export function noteUsual(
   const others = known.flatMap(([node, left]): [string, number][] =>
     left > 1 && !own.has(node) ? [[node, left - 1]] : [],
   );
-  const isSame = others.length === 0 && known.every(([, left]) => left === usualFor) && known.length === nodes.length;
+  const isSame = known.length === nodes.length && known.every(([node, left]) => left === usualFor && own.has(node));
   if (isSame) return before;
   return Object.fromEntries([...nodes.map((node): [string, number] => [node, usualFor]), ...others].slice(0, maxNodes));
 }

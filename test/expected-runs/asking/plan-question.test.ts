@@ -30,6 +30,8 @@ const sure = {};
 const unsure = { isNextSure: false };
 const edited = { isUnedited: false };
 const due = { isListDue: true };
+const confirming = { isConfirming: true };
+const hours = every(hour, 5 * hour, 11);
 const span = (minutes: number) => ({ maxSpanMs: Math.round(minutes * 60_000) });
 
 describe('expected-runs/asking/plan-question', () => {
@@ -81,12 +83,37 @@ describe('expected-runs/asking/plan-question', () => {
     [undefined, 'a list that is as long', list(26 * hour + 29, every(hour, 30, 26)), sure],
     [26.5 * hour, 'a list that is shorter by more than a minute', list(17 * hour, every(hour, 30, 17)), sure],
     [90, 'a long list that is due', list(26 * hour + 29, every(hour, 30, 26)), { ...due, ...edited }],
+    [undefined, 'a list that is as long, of less than 18 h', list(18 * hour - 1, hours), sure],
+    [18 * hour, 'a shorter list', list(18 * hour - 1 - ms, hours), sure],
+    [undefined, 'nine tenths of a list to confirm', list(16.7 * hour, hours), confirming],
+    [18 * hour, 'less of a list to confirm', list(16.7 * hour - ms, hours), confirming],
     [undefined, 'enough starts', list(18 * hour, [30, 90]), sure],
     [104.5 * hour, 'less than enough', list(18 * hour - ms, [30, 90]), sure],
   ])('asks %s about %s', (asked, _what, timetable, situation) => {
     const question = planQuestion(timetable, { ...usual, ...situation });
     const minutes = question?.ask === 'times' ? question.spanMs / 60_000 : question?.ask;
     expect(minutes).toBe(asked);
+  });
+
+  it.each([
+    [5, undefined, 0],
+    [10, 5, 0],
+    [20, 10, 0],
+    [40, 20, 0],
+    [60, 40, 0],
+    [2 * hour, hour, 30],
+    [4 * hour, 2 * hour, 60],
+    [8 * hour, 4 * hour, 100],
+    [13 * hour, 8 * hour, 100],
+    [26 * hour, 13 * hour, 100],
+    [104 * hour, 26 * hour, 1000],
+    [170 * hour, 104 * hour, 1000],
+  ])('lists %d min after the next start, or else %s min, if %d min are known', (minutes, fewer, listed) => {
+    const toSpan = (most: number) => {
+      const question = planQuestion(list(10 + listed, [10]), { ...usual, ...span(10 + most) });
+      return question?.ask === 'times' ? question.spanMs / 60_000 - 10 : undefined;
+    };
+    expect([toSpan(minutes), toSpan(minutes - ms)]).toEqual([minutes, fewer]);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noPause } from '../../../src/domain/pause.ts';
+import type { HourOfTimes } from '../../../src/expected-runs/deciding/hours.ts';
 import { addMisses, type Verdict, type WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
 import { readKept, toJobDocument } from '../../../src/expected-runs/documents.ts';
 import { findSkipped, type Success } from '../../../src/expected-runs/risks/find-skipped.ts';
@@ -16,7 +17,11 @@ function missing(name: string, ...verdicts: readonly Verdict[]): WatchedJob {
   return job(name, [], { verdicts, ...(misses && { misses }) });
 }
 
-function find(jobs: readonly WatchedJob[], successes: Readonly<Record<string, readonly Success[]>> = {}) {
+function find(
+  jobs: readonly WatchedJob[],
+  successes: Readonly<Record<string, readonly Success[]>> = {},
+  hours: readonly HourOfTimes[] = [],
+) {
   return findSkipped(
     {
       jobs,
@@ -26,7 +31,7 @@ function find(jobs: readonly WatchedJob[], successes: Readonly<Record<string, re
       running: new Map([['long', [{ id: 7, startedAtMs: at(-20), kind: 'scheduled' }]]]),
       isCritical: (path) => path.includes('critical'),
       isProjectOff: (project) => project === 'off',
-      hours: [],
+      hours,
     },
     noPause,
   );
@@ -48,6 +53,18 @@ describe('expected-runs/risks/find-skipped', () => {
       ['a', 'passive', 2, at(-60), at(-50)],
       ['a', 'overlap', 1, at(-40), at(-40)],
     ]);
+  });
+
+  it('counts the times of an interval, including both ends', async () => {
+    const unsure = (minutes: number): Verdict => ({ is: 'undecided', expectedMs: at(minutes), why: 'edited' });
+    const times = [-720 - 1e-4, -720, 0, 1e-4];
+    const some = missing('a', ...times.map((minutes) => missed(minutes)));
+    const open = job('open', [-720, -10 - 1e-4, -10, 0], { decidedMs: 0 });
+    const found = await find([some, missing('unsure', ...times.map(unsure)), open]);
+    expect(found).toMatchObject({ missed: 2, undecided: 2, open: 2 });
+    const hour = (minutes: number, undecided: number) => ({ startMs: at(minutes), undecided }) as HourOfTimes;
+    const hours = [hour(-721, 8), hour(-720, 2), hour(-60, 1), hour(0, 8)];
+    expect((await find([missing('unsure', unsure(-5))], {}, hours)).undecided).toBe(3);
   });
 
   it('names a later run in progress', async () => {

@@ -59,6 +59,8 @@ describe('expected-runs/risks/find-windows', () => {
     const wish = { forMs: 30 * minuteMs, withinMs: 60 * minuteMs };
     expect(await find([unmeasured], wish)).toMatchObject([{ startMs: nowMs + 3 * minuteMs, runs: 0, unmeasured: 1 }]);
     expect(await find([{ ...unmeasured, durationMs: 1 }], wish)).toMatchObject([{ runs: 0, unmeasured: 0 }]);
+    const soon = { ...unmeasured, inMs: [1] };
+    expect(await find([soon], { ...wish, withinMs: 0 })).toMatchObject([{ runs: 1, unmeasured: 0 }]);
   });
 
   it('prefers a window with known times', async () => {
@@ -84,6 +86,25 @@ describe('expected-runs/risks/find-windows', () => {
     const critical = { ...beat, name: 'critical', inMs: [2 * minuteMs], untilMs: 20 * minuteMs };
     const [safe] = await find([beat, critical], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
     expect(safe).toMatchObject({ startMs: nowMs + 6 * minuteMs, unknown: 0 });
+  });
+
+  it('counts a job with unknown times as one run at least', async () => {
+    const twice: Starts = { name: 'twice', inMs: [1, 2].map((minute) => minute * minuteMs), durationMs: 1000 };
+    const unknown: Starts = { name: 'unknown', inMs: [], durationMs: 1000, untilMs: 12 * minuteMs };
+    const [best] = await find([twice, unknown], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
+    expect(best).toMatchObject({ startMs: nowMs + 2 * minuteMs, unknown: 0, runs: 1 });
+    const more: Starts = { ...twice, name: 'more', inMs: [2, 3].map((minute) => minute * minuteMs) };
+    const [later] = await find([twice, more, unknown], { forMs: 10 * minuteMs, withinMs: 60 * minuteMs });
+    expect(later).toMatchObject({ startMs: nowMs + 4 * minuteMs, unknown: 1, runs: 0 });
+  });
+
+  it('lets others work between two jobs', async () => {
+    let pauses = 0;
+    const pause = async (): Promise<void> => void (pauses += 1);
+    const wish = { forMs: minuteMs, withinMs: 60 * minuteMs, count: 1, nowMs, running: [] };
+    await findWindows({ ...wish, jobs: [toJob(beat), toJob({ ...beat, name: 'other' })] }, pause);
+    // The jobs are counted, described, and searched for the next start.
+    expect(pauses).toBe(6);
   });
 
   it('lists the jobs that the best possible window affects', async () => {

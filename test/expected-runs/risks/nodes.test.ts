@@ -47,6 +47,7 @@ describe('expected-runs/risks/nodes', () => {
   it('removes a node at the first success after the failures', () => {
     expect(noteAll([a], [b], [well(15)]).size).toBe(1);
     expect(noteAll([a], [b], [well(20)]).size).toBe(0);
+    expect(noteAll([well(30)], [well(5)], [a, b]).size).toBe(0);
     // The newest pages are read first.
     expect(noteAll([well(30)], [a, b]).size).toBe(0);
   });
@@ -71,8 +72,21 @@ describe('expected-runs/risks/nodes', () => {
 
   it('removes a node that has not been used for a week', () => {
     const dayMs = 86_400_000;
-    expect(noteAll([a, b], [run('x', 7 * dayMs, {})]).size).toBe(1);
-    expect(noteAll([a, b], [run('x', 9 * dayMs, {})]).size).toBe(0);
+    expect(noteAll([a, b], [run('x', 8 * dayMs + 20, {})]).size).toBe(1);
+    expect(noteAll([a, b], [run('x', 8 * dayMs + 21, {})]).size).toBe(0);
+  });
+
+  it.each([
+    [20_000, 0],
+    [20_001, 1],
+  ])('remembers the successes of %d nodes', (count, failing) => {
+    const many = Array.from({ length: count - 1 }, (_, index) => `n${index}`);
+    expect(noteAll([{ ...well(30), succeededOn: ['db03', ...many] }], [a]).size).toBe(failing);
+  });
+
+  it('names the first ten jobs that failed', () => {
+    const runs = Array.from({ length: 11 }, (_, index) => run(`${index}`, index + 1, { failedNodes: ['db03'] }));
+    expect(noteAll(runs).get('db03')?.jobs).toEqual(runs.slice(0, 10).map(({ job }) => `pay/${job?.name}`));
   });
 
   it('treats the nodes of the last five runs as usual', () => {
@@ -87,5 +101,12 @@ describe('expected-runs/risks/nodes', () => {
     expect(names([on('x'), run('a', 1, { failedNodes: ['z'] }), on()])).toEqual(['x', 'z']);
     const same = noteUsual(undefined, on('x', 'y'));
     expect(noteUsual(same, on('y', 'x'))).toBe(same);
+    expect(noteUsual(same, on('y'))).toEqual({ x: 4, y: 5 });
+    expect(noteUsual({ x: 4, y: 5 }, on('y', 'x'))).toEqual({ x: 5, y: 5 });
+    expect(noteUsual(same, on('x', 'z'))).toEqual({ x: 5, z: 5, y: 4 });
+    const many = Array.from({ length: 101 }, (_, index) => `n${index}`);
+    expect(Object.keys(noteUsual(undefined, on(...many)) ?? {})).toEqual(many.slice(0, 100));
+    expect(Object.keys(noteUsual({ x: 5 }, on(...many.slice(0, 99))) ?? {})).toHaveLength(100);
+    expect(Object.keys(noteUsual({ x: 5 }, on(...many)) ?? {})).toEqual(many.slice(0, 100));
   });
 });
