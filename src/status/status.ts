@@ -168,6 +168,8 @@ export type ServerStatus = TargetStatus & {
 export type ProvedRights = Rights & {
   /** The minimal policy. Set if the credentials have more rights. */
   readonly leastPolicy: string | undefined;
+  /** The exporter's time when the server reported the rights. */
+  readonly atMs: number;
 };
 
 export type DeniedToAll = { readonly collector: string; readonly right: string };

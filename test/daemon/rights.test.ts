@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
+import { everythingPolicy, type Policy, readerPolicy } from '../../simulator/world/access.ts';
 import { loadOrComplain } from '../../src/commands/load.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
 import { collectors } from '../../src/daemon/catalogue/collectors.ts';
@@ -10,7 +11,7 @@ import { eventually } from '../support/eventually.ts';
 
 describe('daemon/rights', () => {
   /** Watches a server; `wake` ends its current wait. */
-  async function watch() {
+  async function watch(policy?: Policy) {
     const simulator = await startSimulator({ scenario: 'empty', apiVersion: 58 });
     onTestFinished(() => simulator.stop());
     const { url, token, control } = simulator;
@@ -18,6 +19,7 @@ describe('daemon/rights', () => {
       control.createProject(project, ['web01']);
       control.createJob(project, { name: 'nightly' });
     }
+    if (policy !== undefined) control.addToken({ token, policy });
     const env = { AUTOMATION_EXPORTER_NAME: 'prod', AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: token };
     const complain = (text: string): never => {
       throw new Error(text);
@@ -33,23 +35,30 @@ describe('daemon/rights', () => {
       waiting.push({ inMs, work });
       return () => void waiting.splice(0);
     };
-    const rights = watchRights(server, { config: loaded.config, client, clock: { after } });
+    const rights = watchRights(server, { config: loaded.config, client, clock: { after, now: () => 7 } });
     const requests = (): number => simulator.requests().length;
     return { rights, waiting, requests, control, wake: () => waiting.shift()?.work() };
   }
 
-  it('requests the rights a minute after the start, then daily', async () => {
-    const { rights, waiting, requests, wake } = await watch();
+  it.each<[string, Policy, number, string, string[]]>([
+    ['daily if they are as needed', readerPolicy, dayMs, '', []],
+    ['soon if some are unnecessary', everythingPolicy, 600_000, '', ['job delete']],
+    ['soon if some are missing', { ...readerPolicy, events: ['pay'] }, 600_000, 'event read in shop', []],
+  ])('requests the rights a minute after the start, then %s', async (...given) => {
+    const [, policy, inMs, missing, excess] = given;
+    const { rights, waiting, requests, wake } = await watch(policy);
     rights.start();
     expect([rights.now(), waiting[0]?.inMs, requests()]).toEqual([undefined, 60_000, 0]);
     wake();
     await eventually(async () => {
       if (waiting.length === 0) throw new Error('not yet');
     });
-    expect(waiting[0]?.inMs).toBe(dayMs);
-    expect(rights.now()?.rights).toContainEqual({ collector: 'executions', may: true, missing: [] });
-    expect(rights.now()?.excess).toContain('job delete');
-    expect(rights.now()?.leastPolicy).toMatch(/allow:/);
+    expect(waiting[0]?.inMs).toBe(inMs);
+    const ofExecutions = rights.now()?.rights.find(({ collector }) => collector === 'executions');
+    expect(ofExecutions?.missing.filter((right) => right === missing)).toHaveLength(missing === '' ? 0 : 1);
+    expect(ofExecutions?.may).toBe(missing === '');
+    expect(rights.now()?.excess.filter((right) => right === 'job delete')).toEqual(excess);
+    expect([rights.now()?.leastPolicy !== undefined, rights.now()?.atMs]).toEqual([excess.length > 0, 7]);
     expect(requests()).toBeLessThanOrEqual(30);
     rights.stop();
     expect(waiting).toEqual([]);

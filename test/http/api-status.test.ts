@@ -33,7 +33,7 @@ describe('http/api-status', () => {
     });
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
     const lacking = { collector: 'nodes', may: false, missing: ['node read in pay'] };
-    const rights = { rights: [lacking], excess: ['job run'], leastPolicy: 'policy' };
+    const rights = { rights: [lacking], excess: ['job run'], leastPolicy: 'policy', atMs: 0 };
     const prod = server('prod', { collectors: [broken], ...changed, needsAdmin, rights, executions: told });
     const { ask } = await serve([apiStatusRoute(async () => ({ ...status(prod), traces: stuckTraces() }))]);
     const { headers, body } = await ask('/api/status');

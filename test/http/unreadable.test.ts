@@ -60,13 +60,13 @@ Give this access policy to an administrator of the server. Replace automation-ex
     const denied = [collector('tokens', { result: 'off', reason: 'forbidden' })];
     const text = await read({
       collectors: denied,
-      rights: { rights, excess: ['job run', 'job delete'], leastPolicy: 'for: {}' },
+      rights: { rights, excess: ['job run', 'job delete'], leastPolicy: 'for: {}', atMs: Date.UTC(2026, 0, 2, 3) },
     });
     expect(text).toContain(
-      'Permissions\nnodes lacks node read in pay\nThe credentials have more rights than the exporter needs: job run, job delete. This policy is enough:',
+      'Permissions at 2026-01-02 03:00 UTC\nnodes lacks node read in pay\nThe credentials have more rights than the exporter needs: job run, job delete. This policy is enough:',
     );
     expect(text).not.toContain('apitoken');
-    const fine = { rights: rights.slice(2), excess: [], leastPolicy: undefined };
+    const fine = { rights: rights.slice(2), excess: [], leastPolicy: undefined, atMs: 0 };
     expect(await read({ rights: fine })).not.toContain('Permissions');
   });
 

@@ -29,9 +29,9 @@ const maxAskedProjects = 3;
 
 export type RightsWatch = ReturnType<typeof watchRights>;
 
-type WatchOptions = { readonly config: Config; readonly client: Client; readonly clock: Pick<Clock, 'after'> };
+type WatchOptions = { readonly config: Config; readonly client: Client; readonly clock: Pick<Clock, 'after' | 'now'> };
 
-/** Requests the rights soon after the start, and then once a day. */
+/** Requests the rights soon after the start, then once a day, or every ten minutes until they are as needed. */
 export function watchRights(server: ServerConfig, { config, client, clock }: WatchOptions) {
   const stopping = new AbortController();
   let proved: ProvedRights | undefined;
@@ -41,8 +41,9 @@ export function watchRights(server: ServerConfig, { config, client, clock }: Wat
     const api = client.within({ lane: 'normal', forMs: server.timeoutMs, signal: stopping.signal });
     try {
       const { rights, excess = [], leastPolicy } = await proveRights(server, api, config);
-      proved = rights && { rights, excess, leastPolicy };
-      schedule(dayMs);
+      proved = rights && { rights, excess, leastPolicy, atMs: clock.now() };
+      const isAsNeeded = excess.length === 0 && rights?.every(({ may }) => may) !== false;
+      schedule(isAsNeeded ? dayMs : soonMs);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       schedule(againMs);
@@ -66,5 +67,6 @@ export function watchRights(server: ServerConfig, { config, client, clock }: Wat
 
 /** The first request follows the first polls. */
 const firstMs = 60_000;
+const soonMs = 600_000;
 const againMs = 3_600_000;
 const dayMs = 86_400_000;

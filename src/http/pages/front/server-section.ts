@@ -36,7 +36,7 @@ function renderContent(server: ServerStatus, about: About): Html {
   const { nowMs } = about;
   const { serverNowMs } = server.executions ?? { serverNowMs: nowMs };
   return html`${renderFacts(server, about, serverNowMs)}
-${renderHidden(server)}${renderDenied(server)}${renderRights(server)}${renderExecutions(server, about.root)}${renderMembers(server.members, serverNowMs)}${renderCollectors(
+${renderHidden(server)}${renderDenied(server)}${renderRights(server, nowMs)}${renderExecutions(server, about.root)}${renderMembers(server.members, serverNowMs)}${renderCollectors(
   [toShown(server), ...server.members],
   nowMs,
 )}${renderOwnMetrics(server)}`;
@@ -98,12 +98,12 @@ ${renderUnreadable(server)}${needsAdmin.map(
 }
 
 /** Lists missing rights that no poll has reported, and unnecessary rights. */
-function renderRights({ rights, collectors }: ServerStatus): Html | undefined {
-  const { excess = [], leastPolicy } = rights ?? {};
+function renderRights({ rights, collectors }: ServerStatus, nowMs: number): Html | undefined {
+  const { excess = [], leastPolicy, atMs = nowMs } = rights ?? {};
   const denied = new Set(collectors.flatMap(({ name, result }) => (result === 'off' ? [name] : [])));
   const lacking = rights?.rights.filter(({ collector, may }) => !may && !denied.has(collector)) ?? [];
   if (lacking.length + excess.length === 0) return undefined;
-  return html`<div class="hint"><h3>Permissions</h3>
+  return html`<div class="hint"><h3>Permissions at ${toTime(atMs, nowMs)}</h3>
 ${lacking.map(({ collector, missing }) => html`<p><b>${collector}</b> lacks ${missing.join(', ')}</p>\n`)}${
   excess.length === 0
     ? undefined
