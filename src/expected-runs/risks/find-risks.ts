@@ -133,12 +133,11 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
     const lastsUntilMs = overdue ? 2 * input.nowMs - overdue.startedAtMs - durationMs : 0;
     const laterMs = skippedMs.filter((time) => time >= lastsUntilMs);
     const soonMs = skippedMs.slice(0, skippedMs.length - laterMs.length);
-    if (overdue && soonMs.length > 0) met.push({ risk: toOverdue(path, overdue, usual), timesMs: soonMs });
-    if (laterMs.length > 0) met.push({ risk: toOverlap(path, usual), timesMs: laterMs });
+    if (overdue) met.push({ risk: toOverdue(path, overdue, usual), timesMs: soonMs });
+    met.push({ risk: toOverlap(path, usual), timesMs: laterMs });
   }
-  const crowdedMs = findCrowded(timesMs, toCrowdsOf(input.crowds, job.ownerUuid));
-  if (crowdedMs.length > 0) met.push({ risk: tooMany, timesMs: crowdedMs });
-  return met;
+  met.push({ risk: tooMany, timesMs: findCrowded(timesMs, toCrowdsOf(input.crowds, job.ownerUuid)) });
+  return met.filter((each) => each.timesMs.length > 0);
 }
 
 /** Returns the crowds of the member that runs a job. */

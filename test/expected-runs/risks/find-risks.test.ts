@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Surroundings } from '../../../src/domain/failure-class.ts';
 import { sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
+import type { Timeline } from '../../../src/expected-runs/deciding/timeline.ts';
+import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
 import type { FailingNode } from '../../../src/expected-runs/risks/nodes.ts';
+import { findLasting } from '../../../src/expected-runs/risks/risk.ts';
 import { toRiskRows } from '../../../src/expected-runs/showing/rows.ts';
 import { hourMs, job, minuteMs, noSurroundings, nowMs, risksOf } from './some-risks.ts';
 
@@ -266,5 +269,127 @@ describe('expected-runs/risks/find-risks', () => {
     expect((await risksOf(owned, { sources: new Map([contact, received(hourMs)]) })).runs).toMatchObject([
       { job: { name: 'a' }, reasons: ['owner_gone'] },
     ]);
+  });
+
+  const project = (name: string) => [sourceKeys.project(name), since('active', 5)] as const;
+  const members = (value: string) => ['m1', 'm2'].map((uuid) => [sourceKeys.member(uuid), since(value, 5)] as const);
+  it.each([
+    ['passive', { sources: new Map([...members('seen'), [sourceKeys.mode('m1'), []]]) }],
+    ['owner_gone', { sources: new Map([...members('answered'), [sourceKeys.member('m3'), since('seen', 5)]]) }],
+    ['executions_disabled', { sources: new Map([...members('seen'), project('pay')]) }],
+    ['schedule_disabled', { sources: new Map([...members('seen'), project('pay')]) }],
+    ['node_gone', { surroundings: { ...noSurroundings, areNodesRead: true } }],
+    ['access', { surroundings: { ...noSurroundings, areKeysRead: true } }],
+    ['child_failing', { surroundings: { ...noSurroundings, areDefinitionsRead: true } }],
+    ['common_cause', { surroundings: noSurroundings }],
+    ['saturated', {}],
+  ] as const)('counts no run as %s only if it can be known', async (reason, input) => {
+    const unknown = { sources: new Map(members('seen')), areThreadsKnown: false };
+    expect((await risksOf([], unknown)).byReason.get(reason)).toBeUndefined();
+    expect((await risksOf([], input)).byReason.get(reason)).toBe(0);
+  });
+
+  it('names the job with the first run at risk', async () => {
+    const sources = new Map([[sourceKeys.mode(), since('passive', hourMs)]]);
+    const first = async (...minutes: number[]) => {
+      const jobs = minutes.map((minute) => job(`at ${minute}`, [minute]));
+      const { troubles, unjudged } = await risksOf([...jobs, job('idle', [])], { sources, factsOf: () => undefined });
+      return [troubles[0]?.firstJob.name, troubles[0]?.firstMs, troubles[0]?.jobCount, unjudged];
+    };
+    expect(await first(20, 10, 30)).toEqual(['at 10', nowMs + 10 * minuteMs, 3, 0]);
+    expect(await first(10, 20)).toEqual(['at 10', nowMs + 10 * minuteMs, 2, 0]);
+  });
+
+  const contact = (agoMs: number): [string, Timeline] => [
+    sourceKeys.contact,
+    [{ value: 'answered', fromMs: 0, throughMs: nowMs - agoMs }],
+  ];
+  const member = (agoMs: number, value = 'answered'): [string, Timeline] => [
+    sourceKeys.member('m1'),
+    [{ value, fromMs: 0, throughMs: nowMs - agoMs }],
+  ];
+  const failed = { consecutiveFailures: 1, failedMs: [50], lastFailedId: 7, lastFailedMs: 50, lastStartMs: 40 };
+  const refused = { ...failed, lastFailure: { id: 7, failureClass: 'access' } };
+  const sameLines = { id: 7, failureClass: 'command', lines: { beforeMs: 30 } };
+  const two = { ...failed, consecutiveFailures: 2, failedMs: [50, 30], lastFailure: sameLines };
+  const child = { project: 'pay', group: '', name: 'child' };
+  const ofChild = { ...noSurroundings, childrenOf: () => [child] };
+  const failing = { consecutiveFailures: 3, failedMs: [60, 50, 40], lastFailedId: 7, lastFailedMs: 60 };
+  const cause = { kind: 'node', subject: 'db', sinceMs: 50, failed: 2, covered: 2, succeeded: 1, spared: 1 };
+  const caused = { ...noSurroundings, causeOf: () => cause };
+  const unchanged = {
+    ...noSurroundings,
+    accessUnchangedMs: (_job: object, ms: number) => (ms === 40 ? 90 : undefined),
+  };
+  const gone = (...nodes: string[]) => ({
+    ...noSurroundings,
+    nodeGoneMs: (_project: string, node: string) => (nodes.includes(node) ? Number(node) : undefined),
+  });
+  it.each<[string, string, Partial<WatchedJob>, object]>([
+    ['', 'an owner is silent for 3 min', { ownerUuid: 'm1' }, { sources: new Map([contact(0), member(180_000)]) }],
+    [
+      'owner_gone',
+      'it is silent for longer',
+      { ownerUuid: 'm1' },
+      { sources: new Map([contact(180_000), member(180_001)]) },
+    ],
+    ['', 'all are silent', { ownerUuid: 'm1' }, { sources: new Map([contact(180_001), member(180_001)]) }],
+    ['', 'the owner is not polled', { ownerUuid: 'm1' }, { sources: new Map([contact(0), member(180_001, 'seen')]) }],
+
+    ['node_gone 30', 'all nodes are gone', { nodes: { 20: 5, 30: 5 } }, { surroundings: gone('20', '30') }],
+    ['', 'one node is left', { nodes: { 20: 5, 30: 5 } }, { surroundings: gone('20') }],
+    ['', 'earlier runs had other nodes', { nodes: { 20: 5, 30: 4 } }, { surroundings: gone('20', '30') }],
+    ['', 'no node is known', { nodes: {} }, { surroundings: gone('20') }],
+
+    ['access 50', 'the last run was refused', {}, { facts: refused, surroundings: unchanged }],
+    [
+      'access',
+      'the last two runs were refused',
+      {},
+      { facts: { ...refused, consecutiveFailures: 2 }, surroundings: unchanged },
+    ],
+    ['', 'the last run succeeded', {}, { facts: { ...refused, consecutiveFailures: 0 }, surroundings: unchanged }],
+    ['', 'another run was refused', {}, { facts: { ...refused, lastFailedId: 8 }, surroundings: unchanged }],
+    ['', 'a key has changed', {}, { facts: refused, surroundings: noSurroundings }],
+    ['', 'the start is after the failure', {}, { facts: { ...refused, lastStartMs: 60 }, surroundings: unchanged }],
+
+    ['job_failing 40', 'three runs failed', {}, { facts: failing }],
+    ['', 'two runs failed', {}, { facts: { ...failing, consecutiveFailures: 2 } }],
+    ['job_failing', 'four runs failed, with three known times', {}, { facts: { ...failing, consecutiveFailures: 4 } }],
+    ['job_failing 30', 'two runs failed with the same lines', {}, { facts: two }],
+    ['', 'two runs failed, and an earlier one with the same lines', {}, { facts: { ...two, failedMs: [50, 31] } }],
+    ['', 'the lines are of another run', {}, { facts: { ...two, lastFailedId: 8 } }],
+    ['', 'one run failed', {}, { facts: { ...two, consecutiveFailures: 1 } }],
+
+    ['child_failing 40', 'a child fails', {}, { factsOf: () => failing, surroundings: ofChild }],
+    [
+      'child_failing 40',
+      'a parent succeeded as late',
+      {},
+      { facts: { consecutiveFailures: 0, lastSuccessMs: 60 }, factsOf: () => failing, surroundings: ofChild },
+    ],
+    [
+      '',
+      'a parent succeeded later',
+      {},
+      { facts: { consecutiveFailures: 0, lastSuccessMs: 61 }, factsOf: () => failing, surroundings: ofChild },
+    ],
+    ['', 'a child is unknown', {}, { surroundings: ofChild }],
+
+    [
+      'common_cause 50',
+      'it shares a cause',
+      {},
+      { facts: { consecutiveFailures: 0, lastSuccessMs: 50 }, surroundings: caused },
+    ],
+    ['', 'it succeeded later', {}, { facts: { consecutiveFailures: 0, lastSuccessMs: 51 }, surroundings: caused }],
+  ])('finds lasting trouble: %s if %s', (...[reasons, , fields, trouble]) => {
+    const given = { path: 'pay/a', facts: undefined, factsOf: () => undefined, nodes: new Map(), nowMs };
+    const around = { sources: new Map(), surroundings: undefined };
+    const found = findLasting(job('a', [10], fields), { ...given, ...around, ...trouble });
+    const texts = found.map(({ reason, sinceMs }) =>
+      sinceMs === undefined || sinceMs > 99 ? reason : `${reason} ${sinceMs}`,
+    );
+    expect(texts.join(', ')).toBe(reasons);
   });
 });
