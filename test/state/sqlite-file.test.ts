@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { openCommitFile, readCommitFile } from '../../src/state/sqlite-commits.ts';
 import { openStateFile } from '../../src/state/sqlite-file.ts';
 import { makeFolder } from '../support/folder.ts';
 
@@ -104,6 +105,19 @@ describe('state/sqlite-file', () => {
     await roomy.ledger.commit('prod', { entries: many });
     expect(await roomy.ledger.size('prod')).toBe(5000);
     await roomy.close();
+  });
+
+  it('records commits again after the record was closed', () => {
+    const path = join(dir, 'state.commits');
+    const commits = openCommitFile(path);
+    const count = { id: '0123456789abcdef', commits: 7 };
+    for (const isSuspect of [false, true]) {
+      commits.note(count);
+      commits.close({ ...count, commits: 8 }, isSuspect);
+      expect(readCommitFile(path)).toEqual({ ...count, commits: 8, isClosed: !isSuspect });
+    }
+    commits.close(undefined);
+    expect(readCommitFile(path)).toMatchObject({ commits: 8 });
   });
 
   it('makes a backup during a commit', async () => {
