@@ -39,6 +39,12 @@ function createDirectApi() {
 
 const { signal } = new AbortController();
 
+const asked = {
+  clock: { ticks: () => 1e9 },
+  requestsPerSecond: 10,
+  settings: { isWantedProject: (project: string) => project !== 'secret' },
+};
+
 describe('diagnosis/sources', () => {
   it('records keys with the time and the user that the server gives', async () => {
     const { control, minutes, changes, told } = await begin();
@@ -333,8 +339,16 @@ describe('diagnosis/sources', () => {
     const things = new Map(members.map((member) => [member, { start: '7' }]));
     const areas = new Map([['server', { things, sinceMs: 0, readMs: 0 }]]);
     const { api, requests } = createDirectApi();
-    await createAsking({ clock: { ticks: () => 1e9 }, areas, requestsPerSecond: 10 }).read(api, signal);
+    await createAsking({ ...asked, areas }).read(api, signal);
     expect(requests().some(({ path }) => path.endsWith('/plugin/list'))).toBe(isAsked);
+  });
+
+  it('sends no request about the nodes of excluded projects', async () => {
+    const things = new Map(['pay', 'secret'].map((project) => [project, {}]));
+    const areas = new Map([['projects', { things, sinceMs: 0, readMs: 0 }]]);
+    const { api, requests } = createDirectApi();
+    await createAsking({ ...asked, areas }).read(api, signal);
+    expect(requests().flatMap(({ path }) => /project\/(.*)\/resources/.exec(path)?.[1] ?? [])).toEqual(['pay']);
   });
 
   it('reads the jobs that a failed job runs as steps, at any depth', async () => {

@@ -26,10 +26,11 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks'>;
   readonly areas: ReadonlyMap<string, Area>;
   readonly requestsPerSecond: number;
+  readonly settings: { readonly isWantedProject: (project: string) => boolean };
 };
 
 /** Requests data that no other poll reads: nodes, keys and definitions. */
-export function createAsking({ clock, areas, requestsPerSecond }: Options): Asking {
+export function createAsking({ clock, areas, requestsPerSecond, settings }: Options): Asking {
   const heardTicks = new Map<string, number>();
   const refusals = new Map<string, string>();
   const folders = new Map<string, readonly string[]>();
@@ -72,7 +73,7 @@ export function createAsking({ clock, areas, requestsPerSecond }: Options): Aski
     }
   }
 
-  const due: Due = { areas, isDue, ask };
+  const due: Due = { areas, isDue, ask, ...settings };
 
   async function whileThere(work: () => Promise<void>): Promise<void> {
     try {
@@ -116,14 +117,15 @@ function mayBeTooMuch({ kind, details }: ApiError): boolean {
   return kind === 'timeout' && details.unsent !== true;
 }
 
-type Due = {
+type Due = Options['settings'] & {
   readonly areas: ReadonlyMap<string, Area>;
   readonly isDue: (area: string, everyMs: number) => boolean;
   readonly ask: (area: string, request: () => Promise<unknown>) => Promise<void>;
 };
 
-async function askNodes(api: Api, { areas, isDue, ask }: Due): Promise<void> {
-  const due = listProjects(areas).filter((project) => isDue(areaNames.nodesOf(project), nodesEveryMs));
+async function askNodes(api: Api, { areas, isDue, ask, isWantedProject }: Due): Promise<void> {
+  const wanted = listProjects(areas).filter(isWantedProject);
+  const due = wanted.filter((project) => isDue(areaNames.nodesOf(project), nodesEveryMs));
   for (const project of due.slice(0, maxProjects))
     await ask(areaNames.nodesOf(project), () =>
       api.get(projectNodes, { path: { project }, query: { format: 'json' } }),
