@@ -42,7 +42,10 @@ const { signal } = new AbortController();
 const asked = {
   clock: { ticks: () => 1e9 },
   requestsPerSecond: 10,
-  settings: { isWantedProject: (project: string) => project !== 'secret' },
+  settings: {
+    isWantedProject: (project: string) => project !== 'secret',
+    isWantedJob: (path: string) => path !== 'pay/payroll/run',
+  },
 };
 
 describe('diagnosis/sources', () => {
@@ -349,6 +352,17 @@ describe('diagnosis/sources', () => {
     const { api, requests } = createDirectApi();
     await createAsking({ ...asked, areas }).read(api, signal);
     expect(requests().flatMap(({ path }) => /project\/(.*)\/resources/.exec(path)?.[1] ?? [])).toEqual(['pay']);
+  });
+
+  it('sends no request about the definitions of excluded jobs', async () => {
+    const things = new Map([
+      ['j1', { path: 'payroll/run' }],
+      ['j2', { path: 'settle' }],
+    ]);
+    const areas = new Map([['jobs pay', { things, sinceMs: 0, readMs: 0 }]]);
+    const { api, requests } = createDirectApi();
+    await createAsking({ ...asked, areas }).read(api, signal);
+    expect(requests().flatMap(({ path }) => /job\/([^/]*)$/.exec(path)?.[1] ?? [])).toEqual(['j2']);
   });
 
   it('reads the jobs that a failed job runs as steps, at any depth', async () => {

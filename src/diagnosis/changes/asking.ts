@@ -26,7 +26,10 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks'>;
   readonly areas: ReadonlyMap<string, Area>;
   readonly requestsPerSecond: number;
-  readonly settings: { readonly isWantedProject: (project: string) => boolean };
+  readonly settings: {
+    readonly isWantedProject: (project: string) => boolean;
+    readonly isWantedJob: (jobPath: string) => boolean;
+  };
 };
 
 /** Requests data that no other poll reads: nodes, keys and definitions. */
@@ -89,7 +92,7 @@ export function createAsking({ clock, areas, requestsPerSecond, settings }: Opti
         await askKeys(api);
         if (!signal.aborted) await askNodes(api, due);
         if (!signal.aborted) await askPlugins(api, due);
-        if (!signal.aborted) await askDefinitions(api, [...urgent, ...listDueDefinitions(areas, isDue)]);
+        if (!signal.aborted) await askDefinitions(api, [...urgent, ...listDueDefinitions(due)]);
       }),
     readFor: (api, jobIds, isLoginRefused) =>
       whileThere(async () => {
@@ -149,10 +152,12 @@ function listProjects(areas: ReadonlyMap<string, Area>): readonly string[] {
  * Lists the definitions to read: definitions never read, and definitions of jobs that were saved later. If the list of jobs has
  * no save times, lists definitions that were read long ago.
  */
-function* listDueDefinitions(areas: ReadonlyMap<string, Area>, isDue: (area: string, everyMs: number) => boolean) {
+function* listDueDefinitions({ areas, isDue, isWantedJob }: Due) {
   for (const [key, { things }] of areas) {
     if (!key.startsWith(areaNames.jobsOf(''))) continue;
+    const project = key.slice(areaNames.jobsOf('').length);
     for (const [id, fields] of things) {
+      if (!isWantedJob(`${project}/${fields['path']}`)) continue;
       const name = areaNames.definitionOf(id);
       const known = areas.get(name);
       const modified = fields['.modified'];
