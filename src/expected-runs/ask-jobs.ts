@@ -2,10 +2,9 @@ import type { Api } from '../api/client.ts';
 import { ApiError, isOfWholeServer } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import { type Asked, askSchedule } from './asking/ask-schedule.ts';
-import { isUnlisted } from './asking/plan-question.ts';
+import { type DueJob, isUrgent, planDueJobs } from './asking/due-jobs.ts';
+import { createTimeShare, shareOfOthers } from './asking/time-share.ts';
 import { isProjectOff } from './deciding/sources.ts';
-import { toRefreshMs } from './deciding/timetable.ts';
-import { isOff, maxSpanMs, restsUntilMs, type WatchedJob } from './deciding/watched-job.ts';
 import type { Answered, ExpectedJobs } from './expected-jobs.ts';
 import type { SourceNotes } from './sources.ts';
 
@@ -57,7 +56,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options) {
 
   async function readOnce(api: Api, limit: Limit, done: ReadonlySet<string>): Promise<Round> {
     const sources = notes.all();
-    const questions = planQuestions(jobs.all.values(), {
+    const questions = planDueJobs(jobs.all.values(), {
       nowMs: notes.serverNowMs(),
       changed,
       waiting,
@@ -144,93 +143,3 @@ const maxOfInterval = 0.7;
 const maxRequests = 240;
 /** The server continues to list times after the client has stopped waiting for them. */
 const pauseMs = 600_000;
-
-type QuestionInput = {
-  readonly nowMs: number;
-  readonly changed: ReadonlySet<string>;
-  readonly waiting: ReadonlySet<string>;
-  readonly isProjectOff: (project: string) => boolean;
-};
-
-type DueJob = { readonly job: WatchedJob; readonly rank: number };
-
-const ranks = { changed: 0, waiting: 1, unknown: 2, soon: 3, due: 4, refused: 5 } as const;
-
-/**
- * Sorts the jobs for requests: changed, undecided, unknown, soon ending, and other jobs. Jobs whose requests failed come last,
- * so that they do not delay others.
- */
-function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly DueJob[] {
-  const due: DueJob[] = [];
-  for (const job of jobs) {
-    const rank = toRank(job, input);
-    if (rank !== undefined) due.push({ job, rank });
-  }
-  due.sort((one, other) => one.rank - other.rank || toTurnMs(one) - toTurnMs(other));
-  // If responses contain only one time each, only a few jobs are requested.
-  let single = 0;
-  return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= maxSingle);
-}
-
-/** Returns the time by which jobs of the same rank are sorted: the last request for a missed run, else the end of known times. */
-function toTurnMs({ job: { timetable }, rank }: DueJob): number {
-  return (rank === ranks.waiting ? timetable?.askedAtMs : timetable?.untilMs) ?? 0;
-}
-
-function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: QuestionInput): number | undefined {
-  const { id, timetable, unread } = job;
-  if (job.goneAtMs !== undefined || isOff(job) || isProjectOff(job.project)) return undefined;
-  if (changed.has(id)) return ranks.changed;
-  if (unread !== undefined) return nowMs >= restsUntilMs(unread) || nowMs < unread.atMs ? ranks.refused : undefined;
-  if (timetable === undefined) return ranks.unknown;
-  if (waiting.has(id)) return ranks.waiting;
-  const isDue = nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, maxSpanMs(job, nowMs));
-  if (!isDue) return undefined;
-  return timetable.untilMs - nowMs < soonMs ? ranks.soon : ranks.due;
-}
-
-/** Reports whether a job is urgent. Part of the requests is reserved for jobs that are not urgent. */
-function isUrgent(rank: number): boolean {
-  return rank === ranks.changed || rank === ranks.waiting || rank === ranks.soon;
-}
-
-const soonMs = 900_000;
-const maxSingle = 10;
-
-/** Limits requests to a share of one core of the server. */
-function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
-  const fullMs = everyMs * shareOfTime;
-  let leftMs = fullMs;
-  let atTicks = clock.ticks();
-  let meanMs = 0;
-  return {
-    leftMs: (): number => leftMs,
-    /** Reports whether the rest of the time is reserved for jobs that are not urgent. */
-    isTurnOfOthers: (): boolean => leftMs <= fullMs * shareOfOthers,
-    /** Adds the share of the time since the last call, up to the share of one interval. */
-    grow: (): void => {
-      const ticks = clock.ticks();
-      leftMs = Math.min(fullMs, leftMs + (ticks - atTicks) * shareOfTime);
-      atTicks = ticks;
-    },
-    take: (ms: number, requests: number): void => {
-      if (requests === 0) return;
-      const eachMs = ms / requests;
-      const countedMs = eachMs > slowMs ? ms : Math.min(eachMs, maxWorkMs) * requests;
-      // The debt is limited, so that one slow response does not stop requests for hours.
-      leftMs = Math.max(leftMs - countedMs, -maxDebt * fullMs);
-      meanMs = meanMs === 0 ? countedMs : meanMs + (countedMs - meanMs) / 10;
-    },
-    /** Reports whether requests about this many jobs take longer than one interval. */
-    isTooLong: (questions: number): boolean => questions * meanMs > fullMs,
-    toDurationMs: (questions: number): number => (questions * meanMs) / shareOfTime,
-  };
-}
-
-const shareOfTime = 0.007;
-const shareOfOthers = 0.4;
-/** The maximum debt in intervals. */
-const maxDebt = 10;
-/** The work assumed for one response. A server works for 5 to 15 ms and waits for the rest, unless it is very slow. */
-const maxWorkMs = 25;
-const slowMs = 2000;

@@ -1,0 +1,55 @@
+import { toRefreshMs } from '../deciding/timetable.ts';
+import { isOff, maxSpanMs, restsUntilMs, type WatchedJob } from '../deciding/watched-job.ts';
+import { isUnlisted } from './plan-question.ts';
+
+type DueInput = {
+  readonly nowMs: number;
+  readonly changed: ReadonlySet<string>;
+  readonly waiting: ReadonlySet<string>;
+  readonly isProjectOff: (project: string) => boolean;
+};
+
+export type DueJob = { readonly job: WatchedJob; readonly rank: number };
+
+const ranks = { changed: 0, waiting: 1, unknown: 2, soon: 3, due: 4, refused: 5 } as const;
+
+/**
+ * Sorts the jobs for requests: changed, undecided, unknown, soon ending, and other jobs. Jobs whose requests failed come last,
+ * so that they do not delay others.
+ */
+export function planDueJobs(jobs: Iterable<WatchedJob>, input: DueInput): readonly DueJob[] {
+  const due: DueJob[] = [];
+  for (const job of jobs) {
+    const rank = toRank(job, input);
+    if (rank !== undefined) due.push({ job, rank });
+  }
+  due.sort((one, other) => one.rank - other.rank || toTurnMs(one) - toTurnMs(other));
+  // If responses contain only one time each, only a few jobs are requested.
+  let single = 0;
+  return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= maxSingle);
+}
+
+/** Returns the time by which jobs of the same rank are sorted: the last request for a missed run, else the end of known times. */
+function toTurnMs({ job: { timetable }, rank }: DueJob): number {
+  return (rank === ranks.waiting ? timetable?.askedAtMs : timetable?.untilMs) ?? 0;
+}
+
+function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: DueInput): number | undefined {
+  const { id, timetable, unread } = job;
+  if (job.goneAtMs !== undefined || isOff(job) || isProjectOff(job.project)) return undefined;
+  if (changed.has(id)) return ranks.changed;
+  if (unread !== undefined) return nowMs >= restsUntilMs(unread) || nowMs < unread.atMs ? ranks.refused : undefined;
+  if (timetable === undefined) return ranks.unknown;
+  if (waiting.has(id)) return ranks.waiting;
+  const isDue = nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, maxSpanMs(job, nowMs));
+  if (!isDue) return undefined;
+  return timetable.untilMs - nowMs < soonMs ? ranks.soon : ranks.due;
+}
+
+/** Reports whether a job is urgent. Part of the requests is reserved for jobs that are not urgent. */
+export function isUrgent(rank: number): boolean {
+  return rank === ranks.changed || rank === ranks.waiting || rank === ranks.soon;
+}
+
+const soonMs = 900_000;
+const maxSingle = 10;
