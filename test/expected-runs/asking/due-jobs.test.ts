@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { isUrgent, planDueJobs } from '../../../src/expected-runs/asking/due-jobs.ts';
+import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+
+const hour = 3_600_000;
+const nowMs = 100 * hour;
+/** A list that must be requested again in an hour. */
+const listed = {
+  source: 'forecast',
+  askedAtMs: nowMs - hour,
+  untilMs: nowMs + 3 * hour,
+  confirmedMs: 0,
+  timesMs: [1, 2, 3].map((hours) => nowMs + hours * hour),
+} as const;
+const job: WatchedJob = {
+  id: 'a',
+  project: 'pay',
+  group: '',
+  name: 'a',
+  sinceMs: 0,
+  decidedMs: 0,
+  listedAtMs: 0,
+  off: [],
+  runs: [],
+  verdicts: [],
+};
+const { timetable: _none, ...unknown } = { ...job, timetable: listed };
+const rests = (atMs: number) => ({ unread: { atMs, count: 1 } });
+const until = (untilMs: number) => ({ timetable: { ...listed, askedAtMs: nowMs - 9 * hour, untilMs } });
+
+const plan = (jobs: readonly WatchedJob[], changed: readonly string[] = [], waiting: readonly string[] = []) =>
+  planDueJobs(jobs, {
+    nowMs,
+    changed: new Set(changed),
+    waiting: new Set(waiting),
+    isProjectOff: (project) => project === 'off',
+  });
+
+describe('expected-runs/asking/due-jobs', () => {
+  it.each<[string, number | undefined, Partial<WatchedJob>]>([
+    ['listed', undefined, { timetable: listed }],
+    ['unknown', 2, {}],
+    ['gone', undefined, { goneAtMs: 5 }],
+    ['off', undefined, { off: [{ what: 'job', sinceMs: 0, seenAtMs: 0 }] }],
+    ['in a project that is off', undefined, { project: 'off' }],
+    ['refused less than ten minutes ago', undefined, rests(nowMs - 599_999)],
+    ['refused ten minutes ago', 5, rests(nowMs - 600_000)],
+    ['refused now', undefined, rests(nowMs)],
+    ['refused in the future, before the clock was set back', 5, rests(nowMs + 1)],
+    ['listed for the next 15 min', 4, until(nowMs + 900_000)],
+    ['listed for less', 3, until(nowMs + 899_999)],
+    [
+      'listed until a ms ago, by an older server',
+      3,
+      { timetable: { ...listed, source: 'next-run', untilMs: nowMs - 1 } },
+    ],
+    [
+      'listed until now, by an older server',
+      undefined,
+      { timetable: { ...listed, source: 'next-run', untilMs: nowMs } },
+    ],
+    [
+      'known by its next time',
+      4,
+      { timetable: { ...listed, askedAtMs: nowMs, untilMs: nowMs + hour, timesMs: [nowMs + hour] } },
+    ],
+    [
+      'known by its next time, and too dense to be listed',
+      undefined,
+      {
+        timetable: { ...listed, askedAtMs: nowMs, untilMs: nowMs + hour, timesMs: [nowMs + hour] },
+        limit: { spanMs: 4 * hour, atMs: nowMs },
+      },
+    ],
+  ])('requests a job that is %s: rank %s', (_what, rank, fields) => {
+    expect(plan([{ ...job, ...fields }])[0]?.rank).toBe(rank);
+  });
+
+  it('requests changed jobs first, then the jobs of unconfirmed missed runs', () => {
+    const asked = (id: string, fields: Partial<WatchedJob>) => ({ ...job, ...fields, id });
+    const jobs = [
+      asked('refused', { ...rests(0), timetable: listed }),
+      asked('due', until(nowMs + 2 * hour)),
+      asked('due sooner', until(nowMs + hour)),
+      asked('soon', until(nowMs + 1)),
+      asked('new', {}),
+      asked('waits', { timetable: { ...listed, askedAtMs: 2, untilMs: 1 } }),
+      asked('waits longer', { timetable: { ...listed, askedAtMs: 1, untilMs: 2 } }),
+      asked('changed', { timetable: listed, ...rests(nowMs) }),
+      asked('changed and new', {}),
+    ];
+    const order = plan(jobs, ['changed', 'changed and new'], ['waits', 'waits longer', 'new', 'refused']);
+    expect(order.map(({ job: { id }, rank }) => [id, isUrgent(rank)])).toEqual([
+      ['changed and new', true],
+      ['changed', true],
+      ['waits longer', true],
+      ['waits', true],
+      ['new', false],
+      ['soon', true],
+      ['due sooner', false],
+      ['due', false],
+      ['refused', false],
+    ]);
+  });
+
+  it('requests ten jobs of an older server at once', () => {
+    const older = { ...job, timetable: { ...listed, source: 'next-run', untilMs: 0 } } as const;
+    expect(plan([...Array.from({ length: 11 }, () => older), unknown])).toHaveLength(11);
+  });
+});
