@@ -6,6 +6,7 @@ import { toJobPath } from '../counting/naming.ts';
 import { toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { ExecutionSettings } from '../settings.ts';
+import { findLongestDue } from './longest-due.ts';
 import { maxJobsOfProject } from './narrowing.ts';
 
 type JobListsOptions = {
@@ -143,19 +144,10 @@ function createDue({ totals, states }: LedgerCache, ticks: () => number) {
     },
     /** Returns the project whose list is due longest; new projects come first. */
     find: (): string | undefined => {
-      let found: string | undefined;
-      let earliest = ticks();
-      const asked = new Set<string>();
-      for (const { project } of totals.jobs.values()) {
-        if (asked.has(project) || states.get(project)?.hold !== undefined) continue;
-        asked.add(project);
-        const due = dueTicks.get(project) ?? Number.NEGATIVE_INFINITY;
-        if (due > earliest || (found !== undefined && due === earliest)) continue;
-        earliest = due;
-        found = project;
-      }
-      for (const project of dueTicks.keys()) if (!asked.has(project)) dueTicks.delete(project);
-      return found;
+      const projects = new Set([...totals.jobs.values()].map(({ project }) => project));
+      for (const project of projects) if (states.get(project)?.hold !== undefined) projects.delete(project);
+      for (const project of dueTicks.keys()) if (!projects.has(project)) dueTicks.delete(project);
+      return findLongestDue(projects, ticks(), (project) => dueTicks.get(project) ?? Number.NEGATIVE_INFINITY);
     },
   };
 }

@@ -3,6 +3,7 @@ import { runningExecutions } from '../../api/endpoints/executions.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
+import { findLongestDue } from './longest-due.ts';
 import type { ProjectReading } from './project-reading.ts';
 import type { Running } from './running-reader.ts';
 import type { ReadResult } from './take-in.ts';
@@ -74,14 +75,14 @@ export function createVisibility(ticks: () => number) {
     for (const { project, counted } of history.values())
       if (counted !== undefined && !listed.has(project))
         history.set(project, { project, counted: undefined, readable: 0 });
-    const partly = findDue(windows, ticks(), (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
+    const partly = findLongestDue(windows, ticks(), ([project]) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
     if (partly !== undefined) await lookAtDay(api(), ...partly, given);
     if (!running.isAskedByStar()) return;
     // Projects that hide finished executions come first, because they may hide running executions too.
-    const unasked = findDue(
+    const unasked = findLongestDue(
       windows,
       ticks(),
-      (project) => running.due.get(project) ?? (history.has(project) ? -2 : -1),
+      ([project]) => running.due.get(project) ?? (history.has(project) ? -2 : -1),
     );
     if (unasked !== undefined) running.noteOf(unasked[0], await isRunningReadable(api(), unasked[0]));
   }
@@ -166,23 +167,6 @@ async function isRunningReadable(api: Api, project: string): Promise<boolean> {
     if (error.kind !== 'forbidden' && error.kind !== 'not_found') throw error;
     return error.kind === 'not_found';
   }
-}
-
-/** Returns the project that has been due longest. */
-function findDue(
-  windows: ReadonlyMap<string, Window>,
-  nowTicks: number,
-  dueTicksOf: (project: string) => number,
-): [string, Window] | undefined {
-  let found: [string, Window] | undefined;
-  let earliestTicks = nowTicks;
-  for (const [project, window] of windows) {
-    const dueTicks = dueTicksOf(project);
-    if (dueTicks > earliestTicks || (found !== undefined && dueTicks === earliestTicks)) continue;
-    earliestTicks = dueTicks;
-    found = [project, window];
-  }
-  return found;
 }
 
 const dayMs = 86_400_000;
