@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { Window } from '../../src/api/paging.ts';
 import {
   type ProjectState,
   resume,
   rewind,
+  rewindAbsent,
   rewindUnseen,
   toNewProject,
+  toNextWindow,
+  withNewestRead,
+  withNewestReadBehind,
+  withPastRead,
+  withThrough,
 } from '../../src/executions/ledger/project-state.ts';
 import { dayMs } from '../support/durations.ts';
 
@@ -96,6 +103,148 @@ describe('executions/project-state', () => {
   it('keeps its progress from before the clock was set back', () => {
     const state = { ...toNewProject('pay', dayMs), scannedThroughMs: 9 * dayMs };
     expect(rewind(state, 10 * dayMs)).toEqual(state);
+    expect(rewind(state, 9 * dayMs).scannedThroughMs).toBe(9 * dayMs);
+    const began = { ...state, countedFromMs: 10 * dayMs + 1 };
+    expect(rewind(began, 10 * dayMs, true).countedFromMs).toBe(10 * dayMs - 60_000);
+    expect(rewindAbsent(began, { toMs: 10 * dayMs, isCertain: false }).countedFromMs).toBe(began.countedFromMs);
+    const skips = [{ beginMs: 8 * dayMs, endMs: 9 * dayMs, reason: 'outage' }];
+    const toSkips = (toMs: number) => rewind({ ...state, skips }, toMs).skips?.map(({ endMs }) => endMs);
+    expect([9 * dayMs + 1, 8 * dayMs + 1, 8 * dayMs].map(toSkips)).toEqual([[9 * dayMs], [8 * dayMs], undefined]);
+  });
+
+  it.each([
+    [-60_000, 0],
+    [0, 0],
+    [1, 3_599_999],
+    [600_000, 3_000_000],
+    [1_800_000, 1_800_000],
+    [2_400_000, 2_400_000],
+    [dayMs, dayMs],
+    [dayMs + 1, dayMs],
+  ])('reads again, if it was read %d ms ahead of an unseen clock step, %d ms', (aheadMs, againMs) => {
+    const nowMs = 9 * dayMs;
+    const state = { ...toNewProject('pay', dayMs), scannedThroughMs: nowMs + aheadMs };
+    expect(rewindUnseen(state, nowMs).scannedThroughMs).toBe(nowMs + Math.min(aheadMs, -againMs));
+    expect(rewindUnseen({ ...state, countedFromMs: nowMs }, nowMs).countedFromMs).toBe(nowMs);
+  });
+
+  it('appends what it skips', () => {
+    const skips = [{ beginMs: 0, endMs: 5, reason: 'disabled' }];
+    const state = { ...toNewProject('pay', dayMs), scannedThroughMs: 3 * dayMs - 1, skips, prunedThroughMs: 7 };
+    expect(resume(state, 10 * dayMs, 7 * dayMs)).toMatchObject({
+      prunedThroughMs: 7,
+      skips: [...skips, { beginMs: 3 * dayMs - 1, endMs: 3 * dayMs - 1, reason: 'outage' }],
+    });
+  });
+});
+
+/** Reads windows such as `20-40 60-80`. */
+const windows = (text: string): Window[] =>
+  text === ''
+    ? []
+    : text.split(' ').map((each) => {
+        const [beginMs = 0, endMs = 0] = each.split('-').map(Number);
+        return { beginMs, endMs };
+      });
+const one = (text: string): Window => windows(text)[0] ?? { beginMs: 0, endMs: 0 };
+
+/** A project that is read up to 100, except for its backlog. */
+function behind(backlog: string, more: Partial<ProjectState> = {}): ProjectState {
+  const state = { ...toNewProject('pay', 0), scannedThroughMs: 100 };
+  const [first] = windows(backlog);
+  if (first === undefined) return { ...state, ...more };
+  const progress = { scannedThroughMs: first.beginMs - 1, aheadThroughMs: 100 };
+  return { ...state, ...progress, backlog: windows(backlog), ...more };
+}
+
+/** Describes progress: the end of what is read, the end of what is read ahead, and the backlog between them. */
+function describeProgress({ scannedThroughMs, aheadThroughMs, backlog = [], againFromMs }: ProjectState): string {
+  const parts = backlog.map(({ beginMs, endMs }) => `${beginMs}-${endMs}`);
+  const again = againFromMs === undefined ? [] : [`again from ${againFromMs}`];
+  return [scannedThroughMs, aheadThroughMs ?? '-', ...parts, ...again].join(' ');
+}
+
+describe('executions/project-state, progress', () => {
+  it.each([
+    ['', '90-200', '', '200 -'],
+    ['', '90-200', '90-150', '100 200 90-150'],
+    ['', '90-200', '120-150', '119 200 120-150'],
+    ['', '90-200', '150-250', '149 200 150-200'],
+    ['', '90-200', '200-250', '199 200 200-200'],
+    ['', '90-200', '201-250', '200 -'],
+    ['', '90-200', '110-120 119-130', '109 200 110-130'],
+    ['', '90-200', '110-120 120-130', '109 200 110-130'],
+    ['', '90-200', '110-120 121-130', '109 200 110-120 121-130'],
+    ['', '90-200', '121-130 110-125', '109 200 110-130'],
+    ['', '90-200', '110-130 115-120', '109 200 110-130'],
+    ['20-40', '90-200', '', '19 200 20-40'],
+    ['20-40 60-80', '50-200', '', '19 200 20-40'],
+  ])('with the backlog "%s", after the newest window %s except for "%s": %s', (backlog, window, rest, progress) => {
+    const state = behind(backlog, { againFromMs: 5 });
+    expect(describeProgress(withNewestRead(state, one(window), windows(rest)))).toBe(progress);
+  });
+
+  it.each([
+    ['50-60', '', '19 100 20-49 61-80'],
+    ['20-60', '', '60 100 61-80'],
+    ['21-60', '', '19 100 20-20 61-80'],
+    ['50-80', '', '19 100 20-49'],
+    ['50-79', '', '19 100 20-49 80-80'],
+    ['81-90', '', '19 100 20-80'],
+    ['20-80', '', '100 -'],
+    ['20-80', '30-40', '29 100 30-40'],
+  ])('with a backlog from 20 to 80, after the window %s of it except for "%s": %s', (window, rest, progress) => {
+    expect(describeProgress(withPastRead(behind('20-80'), one(window), windows(rest)))).toBe(progress);
+  });
+
+  it.each([
+    [101, '19 100 20-40 60-80'],
+    [70, '19 70 20-40 60-70'],
+    [60, '19 60 20-40 60-60'],
+    [59, '19 59 20-40'],
+    [20, '19 20 20-20'],
+    [19, '19 -'],
+    [5, '5 -'],
+  ])('has, without its progress after %d: %s', (throughMs, progress) => {
+    expect(describeProgress(withThrough(behind('20-40 60-80'), throughMs))).toBe(progress);
+  });
+
+  it.each([
+    ['20-40', '', undefined, '19 200 20-40'],
+    ['20-40', '30-60', undefined, '19 200 20-40'],
+    ['20-95', '92-95', undefined, '19 200 20-89 92-95 again from 90'],
+    ['20-95', '80-89', undefined, '19 200 20-89'],
+    ['20-40', '95-150', undefined, '19 200 20-40 101-150 again from 90'],
+    ['20-40', '80-90', undefined, '19 200 20-40 again from 90'],
+    ['20-40', '80-89', 50, '19 200 20-40 again from 50'],
+    ['20-40', '80-90', 50, '19 200 20-40 again from 50'],
+    ['20-40', '80-90', 120, '19 200 20-40 again from 90'],
+  ])(
+    'with the backlog %s, after a window from 90 to 200 except for "%s": %s',
+    (...[backlog, rest, again, progress]) => {
+      const state = behind(backlog, again === undefined ? {} : { againFromMs: again });
+      const left = { rest: windows(rest), sinceMs: 90, newFromMs: 101 };
+      expect(describeProgress(withNewestReadBehind(state, one('90-200'), left))).toBe(progress);
+    },
+  );
+
+  it('joins the last two of too many windows', () => {
+    const rest = Array.from({ length: 51 }, (_, index) => ({ beginMs: 110 + 10 * index, endMs: 112 + 10 * index }));
+    expect(withNewestRead(behind(''), one('90-900'), rest.slice(1)).backlog).toEqual(rest.slice(1));
+    expect(withNewestRead(behind(''), one('90-900'), rest).backlog).toEqual([
+      ...rest.slice(0, 49),
+      { beginMs: 600, endMs: 612 },
+    ]);
+  });
+
+  it('reads a day of its backlog at once', () => {
+    const next = (beginMs: number, endMs: number) => toNextWindow({ ...behind(''), backlog: [{ beginMs, endMs }] });
+    expect([next(5, dayMs + 4), next(5, dayMs + 5), next(5, 9), toNextWindow(behind(''))]).toEqual([
+      { beginMs: 5, endMs: dayMs + 4 },
+      { beginMs: 5, endMs: dayMs + 4 },
+      { beginMs: 5, endMs: 9 },
+      undefined,
+    ]);
   });
 });
 
