@@ -112,6 +112,49 @@ describe('executions/activity-hint', () => {
     }
   });
 
+  it('counts the searches without a result since the last result', async () => {
+    const { hint, check, readAll } = createScene();
+    for (const [index, found] of [0, 0, 1, 0, 0].entries()) {
+      await check({ total: index + 1, known: 0 });
+      expect(hint.searchedSinceMs()).toBeDefined();
+      readAll();
+      hint.noteRead(found);
+      await check({ total: index + 1, known: found });
+    }
+    await check({ total: 9 });
+    expect(hint.searchedSinceMs()).toBeDefined();
+  });
+
+  it('counts what is missing', async () => {
+    const { hint, check } = createScene();
+    expect(hint.missing()).toBe(0);
+    await check({ total: 9, known: 2 });
+    hint.noteRead(3);
+    expect(hint.missing()).toBe(4);
+    await check({ total: 10, known: 5 });
+    expect(hint.missing()).toBe(5);
+    hint.noteRead(9);
+    expect(hint.missing()).toBe(0);
+  });
+
+  it('compares the time before a search after it', async () => {
+    const { check, readAll, asked } = createScene();
+    await check({ total: 1 });
+    readAll();
+    await check({ total: 1 });
+    const spans = asked.map((text) => text.split(' ')[2]);
+    expect(spans).toEqual(['0…15000', '0…30000', '0…14000']);
+  });
+
+  it.each([
+    [true, 500],
+    [false, 501],
+  ])('treats the server as quick: %s after %d ms', async (isQuick, tookMs) => {
+    const { hint, check } = createScene();
+    await check({ tookMs });
+    expect(hint.isQuick()).toBe(isQuick);
+  });
+
   it('sends fewer requests for totals to a slow server', async () => {
     const { check, asked } = createScene();
     await check({ tookMs: 1500 });

@@ -43,10 +43,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
   /** Ends a search after every project has been read. Older executions that are still missing cannot be read. */
   async function endSearch(api: Api, input: HintInput, { sinceMs, found }: Pick<Search, 'sinceMs' | 'found'>) {
     search = undefined;
-    if (found > 0) {
-      searchesInVain = 0;
-      return;
-    }
+    if (found > 0) return;
     const { beginMs } = input.window;
     const left = await readDifference(api, input, { beginMs, endMs: Math.max(beginMs, sinceMs - 1000) });
     // The search ends, because another read has counted the missing executions.
@@ -66,7 +63,9 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
     searchedSinceMs: (): number | undefined => (missing() > 0 ? search?.sinceMs : undefined),
     /** Call after a project was read for a search, with the number of executions that this read counted. */
     noteRead: (counted: number): void => {
-      if (search !== undefined) search.found += counted;
+      if (search === undefined || counted === 0) return;
+      search.found += counted;
+      searchesInVain = 0;
     },
     rewind: (): void => {
       search = undefined;
@@ -85,10 +84,8 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
       if (difference === undefined) return;
       if (search !== undefined) {
         const { sinceMs, missing, found } = search;
-        if (difference <= usualDifference || found >= missing) {
-          if (found > 0) searchesInVain = 0;
-          search = undefined;
-        } else if (projects.every(isReadSince(sinceMs))) await endSearch(api, input, search);
+        if (difference <= usualDifference || found >= missing) search = undefined;
+        else if (projects.every(isReadSince(sinceMs))) await endSearch(api, input, search);
       }
       if (difference > usualDifference && nowMs >= ignoredUntilMs) {
         search ??= { sinceMs: nowMs, missing: 0, found: 0 };
