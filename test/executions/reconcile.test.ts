@@ -72,6 +72,8 @@ describe('executions/reconcile', () => {
     expect(reconcile(input(again)).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs - 1 })).newEpochAtMs).toBe(9 * hourMs);
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs })).newEpochAtMs).toBeUndefined();
+    const last = { ...again, formerThroughMs: 8 * hourMs, formerThroughId: 7 };
+    expect(reconcile(input(last)).newEpochAtMs).toBeUndefined();
     // The id is higher than all ids of the previous epoch.
     expect(reconcile(input({ ...again, formerThroughMs: 8 * hourMs, formerThroughId: 6 })).newEpochAtMs).toBe(
       9 * hourMs,

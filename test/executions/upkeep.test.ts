@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Cell } from '../../src/executions/counting/totals.ts';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
-import { noteSlowClocks, planPrune, rebucket, release } from '../../src/executions/ledger/upkeep.ts';
+import { beginNatives, noteSlowClocks, planPrune, rebucket, release } from '../../src/executions/ledger/upkeep.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { hourMs } from '../support/durations.ts';
 import { fakeClock } from '../support/fake-clock.ts';
@@ -11,6 +11,7 @@ import { someRunning } from './some-execution.ts';
 describe('executions/prune', () => {
   it.each([
     ['nothing for less than a minute', 59_999, 0, 0],
+    ['all of a minute', 60_000, 0, 60_000],
     ['all of it where it is little', 120_000, 0, 120_000],
     ['an hour at most', 5 * hourMs, 0.0001, 3_600_000],
     ['no more than two thousand entries', 5 * hourMs, 40_000 / hourMs, 112_500],
@@ -18,7 +19,10 @@ describe('executions/prune', () => {
   ])('prunes %s', async (_name, throughMs, entriesPerMs, prunedThroughMs) => {
     const countEnds = async (_server: string, { beginMs, endMs }: { beginMs: number; endMs: number }) =>
       Math.floor((endMs - beginMs + 1) * entriesPerMs);
-    expect(await planPrune({ countEnds }, 'upstream', { project: 'pay', fromMs: 0 }, throughMs)).toBe(prunedThroughMs);
+    for (const fromMs of [0, 7000]) {
+      const plan = planPrune({ countEnds }, 'upstream', { project: 'pay', fromMs }, fromMs + throughMs);
+      expect((await plan) - fromMs).toBe(prunedThroughMs);
+    }
   });
 });
 
@@ -43,6 +47,19 @@ describe('executions/rebucket', () => {
     expect(rebucket([durations], { ...facts, buckets: [1, 10] }, [1, 20])?.cells).toEqual([
       { ...durations, buckets: [0, 0, 7] },
     ]);
+  });
+
+  it('keeps earlier counts too', () => {
+    const before = { counts: [1, 2, 3], count: 6 } as unknown as NonNullable<Cell['before']>;
+    const change = rebucket([{ ...durations, before }], { ...facts, buckets: [1, 10] }, [1]);
+    expect(change?.cells?.map((cell) => cell.before)).toEqual([{ counts: [0, 6], count: 6 }]);
+  });
+
+  it('begins native histograms once', () => {
+    const change = { facts: { ...facts, buckets: [1] } };
+    expect(beginNatives(change, { ...facts, nativeSeconds: 5 }, 9999)).toBe(change);
+    expect(beginNatives(change, facts, 9999)).toEqual({ facts: { ...facts, buckets: [1], nativeSeconds: 9 } });
+    expect(beginNatives(undefined, facts, 9999)).toEqual({ facts: { ...facts, nativeSeconds: 9 } });
   });
 
   it('stores bounds for older counts', () => {
@@ -92,12 +109,34 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([]);
   });
 
-  it('compares a fast response with the clock of the exporter', async () => {
+  const dayMs = 24 * hourMs;
+  const clock = (byMs: number, agoMs: number) => ({ byMs, seenAtMs: nowMs - agoMs });
+  const ten = Array.from({ length: 10 }, (_, index) => clock((30 + index) * hourMs, 1));
+  it.each([
+    ['a day behind', [], dayMs, []],
+    ['more behind', [], dayMs + 1, [clock(dayMs + 1, 0)]],
+    ['10 min behind a known clock', [clock(30 * hourMs, 1)], 30 * hourMs + 600_000, [clock(30 * hourMs, 1)]],
+    ['10 min ahead of a known clock', [clock(30 * hourMs, 1)], 30 * hourMs - 600_000, [clock(30 * hourMs, 1)]],
+    [
+      'behind a known clock',
+      [clock(30 * hourMs, 1)],
+      30 * hourMs + 600_001,
+      [clock(30 * hourMs, 1), clock(30 * hourMs + 600_001, 0)],
+    ],
+    ['seen a day ago', [clock(30 * hourMs, dayMs)], 30 * hourMs, [clock(30 * hourMs, 0)]],
+    ['seen lately', [clock(30 * hourMs, dayMs - 1)], 30 * hourMs, [clock(30 * hourMs, dayMs - 1)]],
+    ['not seen now', [clock(30 * hourMs, 8 * dayMs - 1)], 0, [clock(30 * hourMs, 8 * dayMs - 1)]],
+    ['not seen for eight days', [clock(30 * hourMs, 8 * dayMs)], 0, []],
+    ['seen in the future', [clock(30 * hourMs, -8 * dayMs)], 0, []],
+    ['behind ten others', ten, 50 * hourMs, [...ten.slice(1), clock(50 * hourMs, 0)]],
+    ['an hour ahead', [], -hourMs, []],
+    // The response is compared with the clock of the exporter, which is 48 h ahead.
+    ['further ahead', [], -hourMs - 1, [clock(47 * hourMs - 1, 0)]],
+  ])('remembers a clock that is %s', async (_what, before, behindMs, after) => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
-    const ownMs = nowMs + 48 * hourMs;
-    for (const serverTimes of [[nowMs + 1000], [ownMs], [ownMs - 26 * hourMs]])
-      await noteSlowClocks(cache, { serverTimes, nowMs, ownMs });
-    expect(cache.facts().slowClocks).toEqual([{ byMs: 26 * hourMs, seenAtMs: nowMs }]);
+    await cache.update(async () => ({ facts: { ...cache.facts(), slowClocks: before } }));
+    await noteSlowClocks(cache, { serverTimes: [nowMs - behindMs], nowMs, ownMs: nowMs + 48 * hourMs });
+    expect(cache.facts().slowClocks).toEqual(after);
   });
 
   it('recognizes a slow clock by a new id with an old start', async () => {
