@@ -1,7 +1,7 @@
 import type { JobNames } from '../../domain/execution.ts';
 import { toJobPath } from '../../domain/job.ts';
 import type { Pause } from '../../domain/pause.ts';
-import type { HourOfTimes } from '../deciding/hours.ts';
+import { type HourOfTimes, hourMs } from '../deciding/hours.ts';
 import {
   type Fact,
   isOff,
@@ -53,7 +53,7 @@ export type Skipped = {
   readonly left: number;
   /** When the watch of jobs began; earlier missed runs are unknown. Undefined without watched jobs. */
   readonly watchedMs: number | undefined;
-  /** The undecided times in the interval: the number in the jobs, or in its whole hours if this is greater. */
+  /** The undecided times in the interval: the number in the jobs, or in the hours of the interval if this is greater. */
   readonly undecided: number;
   /** The number of times whose check takes longer than usual. */
   readonly open: number;
@@ -88,7 +88,7 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
       runs.push(...toRuns(job, { reason, facts, timesMs: timesMs.filter(isWithin) }, input));
   }
   const toCount = (some: readonly SkippedRuns[]): number => some.reduce((sum, { count }) => sum + count, 0);
-  const ofHours = hours.filter(({ startMs }) => startMs >= sinceMs && startMs < untilMs);
+  const ofHours = hours.filter(({ startMs }) => startMs + hourMs > sinceMs && startMs < untilMs);
   const left = toCount(runs.filter(({ recovered }) => recovered === undefined));
   return {
     sinceMs,
