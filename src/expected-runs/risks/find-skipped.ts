@@ -77,7 +77,7 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
     await pause();
     if (job.goneAtMs === undefined) {
       watchedMs = Math.min(watchedMs, job.sinceMs);
-      const isRead = (job.timetable?.untilMs ?? -Infinity) >= untilMs - usualMs;
+      const isRead = (job.timetable?.untilMs ?? -Infinity) >= untilMs - maxUnlistedMs;
       if (!isRead && !isOff(job) && !isProjectOff(job.project)) untimed += 1;
     }
     const isWithin = (time: number): boolean => time >= sinceMs && time <= untilMs;
@@ -106,8 +106,10 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
   };
 }
 
-/** A missed run is usually decided within this time. */
-const usualMs = 600_000;
+/** A run that starts in time is usually read within this time. */
+const usualMs = 120_000;
+/** The times of a job are usually listed again within this time. */
+const maxUnlistedMs = 600_000;
 
 type SomeMisses = NonNullable<WatchedJob['misses']>[number];
 

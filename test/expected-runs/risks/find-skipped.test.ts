@@ -42,7 +42,7 @@ describe('expected-runs/risks/find-skipped', () => {
     const found = await find([
       missing('a', missed(-721), missed(-60), missed(-50), missed(-40, 'overlap')),
       missing('critical', missed(-30)),
-      job('open', [-800, -60, -11, -9, 1], { decidedMs: at(-900) }),
+      job('open', [-800, -60, -3, -1, 1], { decidedMs: at(-900) }),
       missing('unsure', { is: 'undecided', expectedMs: at(-5), why: 'edited', count: 3 }),
     ]);
     expect(found).toMatchObject({ missed: 4, left: 4, undecided: 3, open: 2, watchedMs: 0 });
@@ -59,7 +59,7 @@ describe('expected-runs/risks/find-skipped', () => {
     const unsure = (minutes: number): Verdict => ({ is: 'undecided', expectedMs: at(minutes), why: 'edited' });
     const times = [-720 - 1e-4, -720, 0, 1e-4];
     const some = missing('a', ...times.map((minutes) => missed(minutes)));
-    const open = job('open', [-720, -10 - 1e-4, -10, 0], { decidedMs: 0 });
+    const open = job('open', [-720, -2 - 1e-4, -2, 0], { decidedMs: 0 });
     const found = await find([some, missing('unsure', ...times.map(unsure)), open]);
     expect(found).toMatchObject({ missed: 2, undecided: 2, open: 2 });
     const hour = (minutes: number, undecided: number) => ({ startMs: at(minutes), undecided }) as HourOfTimes;
