@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noPause } from '../../src/domain/pause.ts';
-import { addToHours, type HourOfTimes, lastHours } from '../../src/expected-runs/deciding/hours.ts';
+import { addToHours, type HourOfTimes, isLate, lastHours, toDelay } from '../../src/expected-runs/deciding/hours.ts';
 import { type JobStart, joinPlans, planHoursAhead } from '../../src/expected-runs/deciding/hours-ahead.ts';
 import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
 import type { Judged, Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
@@ -60,6 +60,19 @@ describe('expected-runs/deciding/hours', () => {
     ]);
     const later = addToHours(hours, [judged({ ...ran, expectedMs: at(74) })]);
     expect(later.map(({ startMs }) => startMs)).toEqual([at(3), at(74)]);
+  });
+});
+
+describe('expected-runs/deciding/hours, delays', () => {
+  it.each([
+    ['in time', 0],
+    ['in time', 999],
+    ['in time, after 1 s', 1000],
+    ['in time, after 5 min', 300_000],
+    ['5 min late', 300_001],
+  ])('describes a run that is %s', (text, delayMs) => {
+    const ran = { is: 'ran', expectedMs: 0, delayMs, runId: 1 } as const;
+    expect([toDelay(ran), isLate(ran)]).toEqual([text, delayMs > 300_000]);
   });
 });
 

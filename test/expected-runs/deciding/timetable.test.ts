@@ -3,7 +3,6 @@ import { findBlockers } from '../../../src/expected-runs/deciding/blockers.ts';
 import { decide, toStartWindow } from '../../../src/expected-runs/deciding/decide.ts';
 import { closeGap } from '../../../src/expected-runs/deciding/gap.ts';
 import { joinAnswer } from '../../../src/expected-runs/deciding/join-answer.ts';
-import { findLongGone, planListed } from '../../../src/expected-runs/deciding/listed-jobs.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
 import {
   type Answer,
@@ -230,37 +229,6 @@ describe('expected-runs/deciding/notes', () => {
       return findBlockers(found, new Map(), 5).map(({ reason }) => reason);
     });
     expect([found.off.length, ...reasons]).toEqual([1, ['job_disabled'], []]);
-  });
-
-  it('removes the missed runs of a job a month after its deletion', () => {
-    const dayMs = 86_400_000;
-    const tallies = new Map([
-      ['k', { kind: 'missed', labels: ['pay', '', 'a', 'passive'], count: 3, isReleased: true } as const],
-    ]);
-    const find = (nowMs: number, ...others: WatchedJob[]) => {
-      const jobs = [{ ...job, goneAtMs: 5 }, ...others];
-      return findLongGone({ all: new Map(jobs.map((each) => [each.id, each])), tallies, nowMs, maxJobs: 10 });
-    };
-    expect(find(30 * dayMs + 5)).toEqual({ ids: [], keys: [] });
-    expect(find(30 * dayMs + 6)).toEqual({ ids: ['a'], keys: ['k'] });
-    expect(find(30 * dayMs + 6, { ...job, id: 'b' })).toEqual({ ids: ['a'], keys: [] });
-  });
-
-  it('watches a job that returns only if there is space for another job', () => {
-    const ofJob = (id: string) => ({ ...listed, id });
-    const watch = (maxJobs: number) => {
-      const all = new Map([
-        ['a', job],
-        ['b', { ...job, id: 'b', goneAtMs: 5 }],
-      ]);
-      const notes = planListed(all, { project: 'pay', listed: ['b', 'a'].map(ofJob), atMs: 10, maxJobs });
-      return notes.flatMap((note) => note().map(({ job: { id, goneAtMs } }) => [id, goneAtMs]));
-    };
-    expect(watch(1)).toEqual([['a', undefined]]);
-    expect(watch(2)).toEqual([
-      ['b', undefined],
-      ['a', undefined],
-    ]);
   });
 
   it('does not treat the removal of an old period as a switch of the job', () => {
