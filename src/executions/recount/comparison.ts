@@ -13,7 +13,7 @@ export type Pass = {
   readonly readAgain: ReadAgain;
 };
 
-/** The windows that are still to be compared, newest last. */
+/** The windows that are still to be compared; the last one is next. */
 export type Comparison = {
   readonly isWeek: boolean;
   /** Windows with hidden rows. Totals do not show when these rows become readable. */
