@@ -1,5 +1,6 @@
 import { toTime } from '../domain/ages.ts';
 import { toCount } from '../domain/format.ts';
+import { maxTimes } from '../expected-runs/deciding/watched-job.ts';
 import type { Skipped, SkippedRuns } from '../expected-runs/risks/find-skipped.ts';
 import { toIso, toUnknown } from './known.ts';
 import type { Elsewhere } from './status.ts';
@@ -69,11 +70,19 @@ export function toSkippedStatus(server: string, { skipped, silence, serverUrl }:
 }
 
 /** Explains why some skipped runs, or the runs after them, may be unknown. */
-function toUnwatched({ sinceMs, untilMs, watchedMs = untilMs, untimed, isUnread = false }: Skipped): string | null {
+function toUnwatched({
+  sinceMs,
+  untilMs,
+  watchedMs = untilMs,
+  untimed,
+  cut = 0,
+  isUnread = false,
+}: Skipped): string | null {
   const lateMs = Math.min(watchedMs, untilMs);
   const reasons = [
     lateMs > sinceMs ? `its schedules have been watched only since ${toTime(lateMs, untilMs)}` : '',
     untimed > 0 ? `the scheduled times of ${toCount(untimed, 'job')} are not all known` : '',
+    cut > 0 ? `of ${toCount(cut, 'job')}, only the last ${maxTimes.toLocaleString('en')} skipped runs are known` : '',
     isUnread ? 'running executions are not known, so a later run may be in progress' : '',
   ].filter((reason) => reason !== '');
   return reasons.length === 0 ? null : reasons.join('; ');

@@ -122,8 +122,18 @@ describe('http/skipped', () => {
     const young = { ...well, watchedMs: nowMs - hourMs };
     const unread = { ...well, untimed: 283 };
     const unsure = { ...well, open: 2 };
+    const fast = { ...found, cut: 1 };
     const empty = { ...well, sinceMs: nowMs + hourMs };
-    const { url, ask: get } = await serveSkipped({ prod: found, well, young, unread, unsure, empty, dark: undefined });
+    const { url, ask: get } = await serveSkipped({
+      prod: found,
+      well,
+      young,
+      unread,
+      unsure,
+      fast,
+      empty,
+      dark: undefined,
+    });
     const ask = (...words: readonly string[]) => runHere(['skipped', ...words, `--url=${url}`]);
     expect(await ask('prod', '--since=12h')).toMatchObject({
       code: 1,
@@ -147,6 +157,7 @@ It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.
 It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.
 `,
     });
+    expect((await ask('fast')).stdout).toMatch(/^fast: of 1 job, only the last 1,500 skipped runs are known\.\n/);
     expect(await ask('unsure')).toMatchObject({
       code: 2,
       stdout: 'No scheduled run was skipped from 06:00 UTC to 18:00 UTC; 2 still being checked.\n',

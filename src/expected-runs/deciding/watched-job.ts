@@ -236,6 +236,6 @@ function toKept(misses: readonly Misses[], fromMs: number): readonly Misses[] {
 const dayMs = 86_400_000;
 const keptMs = 7 * dayMs;
 /** The times of one day of a job that starts each minute. */
-const maxTimes = 1500;
+export const maxTimes = 1500;
 /** More groups are joined, without their facts. */
 const maxMisses = 100;

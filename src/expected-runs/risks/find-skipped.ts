@@ -6,6 +6,7 @@ import {
   type Fact,
   isOff,
   type MissReason,
+  maxTimes,
   type SeenRun,
   undecidedTimes,
   type WatchedJob,
@@ -59,6 +60,8 @@ export type Skipped = {
   readonly open: number;
   /** The number of jobs with unknown times in the interval. */
   readonly untimed: number;
+  /** The number of jobs with more missed runs in the interval than are stored. */
+  readonly cut?: number;
   /** True if running executions are unknown. */
   readonly isUnread?: boolean;
   /** Runs without a later success come first, critical runs before others, then recovered runs; sorted by time. */
@@ -72,6 +75,7 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
   let undecided = 0;
   let open = 0;
   let untimed = 0;
+  let cut = 0;
   let watchedMs = Number.POSITIVE_INFINITY;
   for (const job of jobs) {
     await pause();
@@ -84,7 +88,10 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
     open += undecidedTimes(job).filter((time) => isWithin(time) && time < untilMs - usualMs).length;
     for (const verdict of job.verdicts)
       if (verdict.is === 'undecided' && isWithin(verdict.expectedMs)) undecided += verdict.count ?? 1;
-    for (const { reason, facts, timesMs } of job.misses ?? [])
+    const { misses = [] } = job;
+    const stored = misses.reduce((sum, { timesMs }) => sum + timesMs.length, 0);
+    if (stored >= maxTimes && (misses[0]?.timesMs[0] ?? 0) > sinceMs) cut += 1;
+    for (const { reason, facts, timesMs } of misses)
       runs.push(...toRuns(job, { reason, facts, timesMs: timesMs.filter(isWithin) }, input));
   }
   const toCount = (some: readonly SkippedRuns[]): number => some.reduce((sum, { count }) => sum + count, 0);
@@ -102,6 +109,7 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
     ),
     open,
     untimed,
+    cut,
     runs: runs.sort(byUrgency),
   };
 }

@@ -68,6 +68,15 @@ describe('expected-runs/risks/find-skipped', () => {
     expect((await find([missing('unsure', unsure(-5))], {}, hours)).undecided).toBe(7);
   });
 
+  it('counts the jobs of which only the last missed runs are known', async () => {
+    const every = (seconds: number) => Array.from({ length: 1600 }, (_, run) => missed(-500 + (run * seconds) / 60));
+    expect(await find([missing('fast', ...every(10)), missing('few', missed(-5))])).toMatchObject({
+      missed: 1501,
+      cut: 1,
+    });
+    expect((await find([missing('slow', ...every(-30).toReversed())])).cut).toBe(0);
+  });
+
   it('names a later run in progress', async () => {
     const { left, runs } = await find([
       missing('long', missed(-30), missed(-10)),
