@@ -1,6 +1,5 @@
 import { toTime } from '../domain/ages.ts';
 import { toCount } from '../domain/format.ts';
-import { maxTimes } from '../expected-runs/deciding/watched-job.ts';
 import type { Skipped, SkippedRuns } from '../expected-runs/risks/find-skipped.ts';
 import { toIso, toUnknown } from './known.ts';
 import type { Elsewhere } from './status.ts';
@@ -82,7 +81,7 @@ function toUnwatched({
   const reasons = [
     lateMs > sinceMs ? `its schedules have been watched only since ${toTime(lateMs, untilMs)}` : '',
     untimed > 0 ? `the scheduled times of ${toCount(untimed, 'job')} are not all known` : '',
-    cut > 0 ? `of ${toCount(cut, 'job')}, only the last ${maxTimes.toLocaleString('en')} skipped runs are known` : '',
+    cut > 0 ? `of ${toCount(cut, 'job')}, only the latest skipped runs are known` : '',
     isUnread ? 'running executions are not known, so a later run may be in progress' : '',
   ].filter((reason) => reason !== '');
   return reasons.length === 0 ? null : reasons.join('; ');

@@ -157,7 +157,7 @@ It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.
 It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.
 `,
     });
-    expect((await ask('fast')).stdout).toMatch(/^fast: of 1 job, only the last 1,500 skipped runs are known\.\n/);
+    expect((await ask('fast')).stdout).toMatch(/^fast: of 1 job, only the latest skipped runs are known\.\n/);
     expect(await ask('unsure')).toMatchObject({
       code: 2,
       stdout: 'No scheduled run was skipped from 06:00 UTC to 18:00 UTC; 2 still being checked.\n',
