@@ -43,9 +43,19 @@ describe('executions/count-executions', () => {
   });
 
   it('starts series at the time from which executions are read', async () => {
-    const { accept, starts } = await createScene(50 * hourMs);
+    const { accept, starts } = await createScene(toNewProject('pay', 50 * hourMs));
     await accept([run(990, 100)]);
     expect([...new Set(starts())]).toEqual([50 * 3600]);
+  });
+
+  it.each([
+    ['an hour of entries at once', {}, 1],
+    ['from where it stopped', { prunedThroughMs: 5 * hourMs }, 6],
+  ])('removes %s, also from before the start of counting', async (_what, more, prunedHours) => {
+    const state = { ...toNewProject('pay', 50 * hourMs), prunedThroughMs: 0, scannedThroughMs: 100 * hourMs, ...more };
+    const { accept, stateOf } = await createScene(state, 10 * hourMs);
+    await accept([run(990, 100)]);
+    expect(stateOf()).toMatchObject({ prunedThroughMs: prunedHours * hourMs, countedFromMs: 50 * hourMs });
   });
 
   it('stores only what the next start accepts', async () => {
@@ -120,7 +130,7 @@ function run(id: number, hour: number) {
   return someRun({ id, startedAtMs: hour * hourMs, endedAtMs: hour * hourMs + 5000 });
 }
 
-async function createScene(countedFromMs = 0) {
+async function createScene(state = toNewProject('pay', 0), keepMs = 1e12) {
   const { ledger } = openSqliteState({ memory: true });
   const traced: string[] = [];
   const kept: number[][] = [];
@@ -138,7 +148,7 @@ async function createScene(countedFromMs = 0) {
       rules: { buckets: [1] },
       isWantedJob: () => true,
       observe: toObserver((what, count) => observed.set(what, (observed.get(what) ?? 0) + count)),
-      keepMs: 1e12,
+      keepMs,
       clock: fakeClock(),
       commitHook: {
         keep: (_project, runs, epoch) => {
@@ -152,7 +162,7 @@ async function createScene(countedFromMs = 0) {
     });
   }
 
-  await ledger.commit('upstream', { documents: [toDocument(toNewProject('pay', countedFromMs))] });
+  await ledger.commit('upstream', { documents: [toDocument(state)] });
   await open();
   return {
     traced,
@@ -166,6 +176,7 @@ async function createScene(countedFromMs = 0) {
     note: (running: Parameters<typeof noteOneTimeRuns>[1]) => noteOneTimeRuns(cache, running),
     starts: () => [...cache.totals.cells.values()].map(({ startSeconds }) => startSeconds),
     epoch: () => cache.facts().epoch,
+    stateOf: () => cache.states.get('pay'),
     oneTimeIds: () => cache.facts().oneTimeIds,
     documents: () => ledger.load('upstream'),
     reopen: open,

@@ -174,23 +174,36 @@ describe('executions/job-lists', () => {
     expect(gone()).toEqual([]);
   });
 
-  it('looks for jobs to remove every ten minutes', async () => {
-    const cache = await openLedgerCache(createMemoryLedger(), 'prod');
-    let nowTicks = 0;
-    const settings = { isWantedProject: () => true, isWantedJob: () => false };
-    const lists = createJobLists({ cache, settings, ticks: () => nowTicks });
-    const facts = toFacts({ project: 'pay', group: '', name: 'old' }, someRun(), undefined, laterMs);
-    const names = () => [...cache.totals.jobs.values()].map(({ name }) => name);
+  it.each([
+    ['a project', { isWantedProject: () => false, isWantedJob: () => true }],
+    ['a job', { isWantedProject: () => true, isWantedJob: (path: string) => path !== 'pay/old' }],
+  ])(
+    'removes %s that is excluded thirty days after its last run, and looks every ten minutes',
+    async (_what, settings) => {
+      const cache = await openLedgerCache(createMemoryLedger(), 'prod');
+      let nowTicks = 0;
+      const lists = createJobLists({ cache, settings, ticks: () => nowTicks });
+      const facts = toFacts(
+        { project: 'pay', group: '', name: 'old' },
+        someRun({ endedAtMs: 5000 }),
+        undefined,
+        laterMs,
+      );
+      const names = () => [...cache.totals.jobs.values()].map(({ name }) => name);
 
-    await lists.forgetMissing(40 * dayMs);
-    await cache.update(async () => ({ jobs: [facts] }));
-    nowTicks = 599_999;
-    await lists.forgetMissing(40 * dayMs);
-    expect(names()).toEqual(['old']);
-    nowTicks = 600_000;
-    await lists.forgetMissing(40 * dayMs);
-    expect(names()).toEqual([]);
-  });
+      await lists.forgetMissing(40 * dayMs);
+      await cache.update(async () => ({ jobs: [facts] }));
+      nowTicks = 599_999;
+      await lists.forgetMissing(40 * dayMs);
+      expect(names()).toEqual(['old']);
+      nowTicks = 600_000;
+      await lists.forgetMissing(30 * dayMs + 5000);
+      expect(names()).toEqual(['old']);
+      nowTicks = 1_200_000;
+      await lists.forgetMissing(30 * dayMs + 5001);
+      expect(names()).toEqual([]);
+    },
+  );
 
   it('uses a twentieth of all requests for lists of jobs', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
