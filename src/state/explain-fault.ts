@@ -16,8 +16,8 @@ export function explainFault(error: unknown): string {
 
 /** Reports whether an error while opening the file means that the file is damaged. */
 export function isDamage(error: unknown): boolean {
-  const { errcode } = error as { errcode?: number };
-  return errcode !== undefined && damages.includes(errcode & 0xff);
+  const { errcode = 0 } = error as { errcode?: number };
+  return damages.includes(errcode & 0xff);
 }
 
 /** Reports whether SQLite refuses to write a file because of its permissions or its header. */

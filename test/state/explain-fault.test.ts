@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { explainFault, isDamage } from '../../src/state/explain-fault.ts';
+import { explainFault, isDamage, isReadOnly } from '../../src/state/explain-fault.ts';
 
 describe('state/explain-fault', () => {
   it.each([
     [{ code: 'ENOSPC' }, 'the disk is full; '],
+    [{ errcode: 5 }, 'another process uses it; '],
+    [{ errcode: 0x2_05 }, 'another process uses it; '],
     [{ errcode: 13 }, 'the disk is full; '],
+    [{ errcode: 11 }, 'it is damaged; '],
     [{ errcode: 26 }, 'it is damaged; '],
+    [{ errcode: 8 }, 'no permission; '],
+    [{ code: 'EACCES' }, 'no permission; '],
+    [{ code: 'ENOENT' }, 'no permission; '],
     [{ code: 'EROFS' }, 'its file system is read-only; '],
     [{ code: 'EPERM' }, 'no permission; '],
     [{ errcode: 14 }, 'no permission; '],
@@ -21,6 +27,8 @@ describe('state/explain-fault', () => {
   it('treats only a file that SQLite cannot read, or whose tables do not fit, as damaged', () => {
     const codes = Array.from({ length: 30 }, (_, errcode) => errcode);
     expect(codes.filter((errcode) => isDamage({ errcode }))).toEqual([1, 11, 18, 20, 26]);
+    expect(codes.filter((errcode) => isReadOnly({ errcode }))).toEqual([8]);
+    expect([isReadOnly({ errcode: 0x1_08 }), isReadOnly({ code: 'EROFS' })]).toEqual([true, false]);
     expect([isDamage({ errcode: 0x1_0b }), isDamage({ code: 'EIO' })]).toEqual([true, false]);
   });
 });
