@@ -20,6 +20,8 @@ export type ServerFacts = {
   readonly hidesMembers: boolean;
   /** The mode of all members that responded lately; undefined if their modes differ. */
   readonly mode?: ExecutionMode | undefined;
+  /** The starts of the members that responded lately. */
+  readonly memberStarts?: ReadonlyMap<string, number>;
 };
 
 export type Contact = {
@@ -91,7 +93,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
   }
 
   return {
-    facts: () => ({ ...seen, dialect, apiVersion, hidesMembers: members.hasSeveral(), mode: members.mode() }),
+    facts: () => ({ ...seen, dialect, apiVersion, hidesMembers: members.hasSeveral(), ...members.known() }),
     version: () => (isMet ? apiVersion : undefined),
     hasVersion: (version) => newestOfServer !== undefined && newestOfServer >= version,
     settle: async (ask) => {
@@ -160,22 +162,30 @@ const remembered = 20;
 
 /** Detects members that share an address. A member that responds again after another still exists, otherwise it was replaced. */
 function createMemberSight() {
-  const seen: { readonly uuid: string; readonly mode: ExecutionMode | undefined }[] = [];
+  const seen: {
+    readonly uuid: string;
+    readonly mode?: ExecutionMode | undefined;
+    readonly startedAtMs?: number | undefined;
+  }[] = [];
   let hasSeveral = false;
   return {
     /** Call with a response, which may name its member. */
-    note: ({ server: { serverUUID: uuid = '' }, executionMode: mode }: SystemInfo): void => {
+    note: ({ server: { serverUUID: uuid = '' }, executionMode: mode, stats }: SystemInfo): void => {
       if (uuid === '') return;
-      seen.push({ uuid, mode });
+      seen.push({ uuid, mode, startedAtMs: stats.uptime.since });
       if (seen.length > remembered) seen.shift();
       const changes = seen.filter((each, index) => each.uuid !== seen[index - 1]?.uuid).length;
       hasSeveral = changes > new Set(seen.map((each) => each.uuid)).size;
     },
     /** Reports whether several members respond at one address. */
     hasSeveral: (): boolean => hasSeveral,
-    mode: (): ExecutionMode | undefined => {
-      const modes = new Set(new Map(seen.map((each) => [each.uuid, each.mode])).values());
-      return modes.size === 1 ? [...modes][0] : undefined;
+    known: (): Pick<ServerFacts, 'mode' | 'memberStarts'> => {
+      const last = new Map(seen.map((each) => [each.uuid, each]));
+      const modes = new Set([...last.values()].map(({ mode }) => mode));
+      const starts = [...last].flatMap(([uuid, { startedAtMs }]) =>
+        startedAtMs === undefined ? [] : [[uuid, startedAtMs] as const],
+      );
+      return { mode: modes.size === 1 ? [...modes][0] : undefined, memberStarts: new Map(starts) };
     },
   };
 }

@@ -231,14 +231,16 @@ function findTroubles(
 ): readonly Trouble[] {
   const status = executions?.status();
   const running = status === undefined ? [] : listRunning(status, executionSettings);
-  const overdueCount = running.filter(({ isOverdue }) => isOverdue).length;
+  const inProgress = running.filter(({ interruptedAtMs }) => interruptedAtMs === undefined);
+  const interruptedCount = running.length - inProgress.length;
+  const overdueCount = inProgress.filter(({ isOverdue }) => isOverdue).length;
   const { isCriticalJob, marginMs } = toExpectedRunsSettings(server, config);
   const limits = toLimits(config.alerts);
   return [
     ...(status === undefined
       ? []
       : findExecutionTroubles(
-          { ...status, overdueCount, lagSeconds: executions?.lagSeconds() ?? 0 },
+          { ...status, overdueCount, interruptedCount, lagSeconds: executions?.lagSeconds() ?? 0 },
           {
             ...executionSettings,
             causeOf,

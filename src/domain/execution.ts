@@ -50,6 +50,10 @@ export type Execution = {
   readonly attempt?: number;
   /** The id of the next attempt; absent if the run is not retried. */
   readonly nextAttemptId?: number;
+  /** The cluster member that runs the execution; absent for a finished execution. */
+  readonly memberUuid?: string;
+  /** The start of this member, if it is later than the start of the run: the run was interrupted, although it is listed. */
+  readonly interruptedAtMs?: number;
 };
 
 export type Finished = Execution & { readonly endedAtMs: number };

@@ -17,10 +17,17 @@ export function toSeenRuns(executions: readonly Execution[]): ReadonlyMap<string
 
 /** Returns the run of an execution; undefined for a waiting execution, which has not started. */
 function toSeenRun(execution: Execution): SeenRun | undefined {
-  const { id, status, startedAtMs, endedAtMs, lacksStart } = execution;
+  const { id, status, startedAtMs, endedAtMs, lacksStart, interruptedAtMs } = execution;
   const isWaiting = endedAtMs === undefined && (status === 'scheduled' || status === 'queued');
   if (isWaiting || lacksStart === true || !Number.isFinite(startedAtMs)) return undefined;
-  return { id, startedAtMs, ...(endedAtMs === undefined ? {} : { endedAtMs }), kind: toKind(execution) };
+  const isInterrupted = interruptedAtMs === undefined ? {} : { isInterrupted: true as const };
+  return {
+    id,
+    startedAtMs,
+    ...(endedAtMs === undefined ? {} : { endedAtMs }),
+    kind: toKind(execution),
+    ...isInterrupted,
+  };
 }
 
 /** Records the waiting times of one-time runs, because the server counts waiting runs as runs of their job. */

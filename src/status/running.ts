@@ -1,3 +1,4 @@
+import { toTime } from '../domain/ages.ts';
 import { failedEndings } from '../domain/execution.ts';
 import { type JobName, toJobName, toJobPath } from '../executions/counting/naming.ts';
 import type { ExecutionsStatus as AllOfExecutions } from '../executions/executions.ts';
@@ -39,6 +40,10 @@ export function findRunning(
 /** Returns when a waiting execution will start, if known. */
 export function toStartsAtMs({ isWaiting, startedAtMs, serverNowMs }: RunningExecution): number | undefined {
   return isWaiting && Number.isFinite(startedAtMs) && startedAtMs > serverNowMs ? startedAtMs : undefined;
+}
+
+export function toInterruption(interruptedAtMs: number, nowMs: number): string {
+  return `The restart of the server at ${toTime(interruptedAtMs, nowMs)} interrupted it. If its job does not start again, mark it as incomplete on the server.`;
 }
 
 /** Builds the page data about the executions of a server; undefined until they were read, now or before a restart. */
@@ -115,12 +120,12 @@ export function isFailure({ ending }: Pick<EndedStatus, 'ending'>): boolean {
 
 /** Converts an execution for pages. Decides whether the execution was overdue when it was last seen. */
 function toRunning(execution: Execution, seenMs: number | undefined, settings: Settings): RunningStatus | undefined {
-  const { id, project, startedAtMs, job } = execution;
+  const { id, project, startedAtMs, job, interruptedAtMs } = execution;
   const name = toJobName(execution);
   if (project === undefined || !isWanted(project, name, settings)) return undefined;
   const overdue = seenMs !== undefined && !isWaiting(execution) && isOverdue(execution, project, seenMs, settings);
   const ofJob = { job: toJob(name), jobId: job?.id, averageMs: job?.averageDurationMs };
-  return { id, project, ...ofJob, startedAtMs, isOverdue: overdue };
+  return { id, project, ...ofJob, startedAtMs, isOverdue: overdue, interruptedAtMs };
 }
 
 function isWaiting({ status }: Execution): boolean {

@@ -79,6 +79,8 @@ export type RunningStatus = {
   readonly startedAtMs: number;
   readonly averageMs: number | undefined;
   readonly isOverdue: boolean;
+  /** The start of the server that interrupted the execution, which the server still lists. */
+  readonly interruptedAtMs?: number | undefined;
 };
 
 /** An unfinished execution of the last round. */

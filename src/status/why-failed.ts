@@ -4,7 +4,7 @@ import { toCauseText, toSentence } from '../diagnosis/lines/sentence.ts';
 import { toTime } from '../domain/ages.ts';
 import type { FailedRun } from '../domain/failure-class.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
-import { isFailure, toStartsAtMs } from './running.ts';
+import { isFailure, toInterruption, toStartsAtMs } from './running.ts';
 import type { AboutJob, ShownJob } from './shown-job.ts';
 import type { EndedStatus, RunningExecution } from './status.ts';
 
@@ -146,7 +146,9 @@ export function explainExecution(
     const startsAtMs = toStartsAtMs(running);
     const waits = `It waits to run${startsAtMs === undefined ? '' : ` at ${toTime(startsAtMs, nowMs)}`}.`;
     const seen = `It was last seen ${running.isWaiting ? 'waiting' : 'running'} at ${toTime(running.seenMs, nowMs)}.`;
-    const sentence = running.isUnread === true ? seen : running.isWaiting ? waits : 'It still runs.';
+    const listed =
+      running.interruptedAtMs === undefined ? 'It still runs.' : toInterruption(running.interruptedAtMs, nowMs);
+    const sentence = running.isUnread === true ? seen : running.isWaiting ? waits : listed;
     return { server, id, job, verdict: 'unknown', sentence, facts: [], failure: undefined };
   }
   if (ended === undefined) return undefined;

@@ -120,6 +120,24 @@ describe('api/contact', () => {
     expect(api.server()).toMatchObject({ hidesMembers: true, mode });
   });
 
+  it('knows when each member at an address started', async () => {
+    const { api, server } = await connect(47);
+    for (const [member, since] of [
+      ['a', 1000],
+      ['b', 2000],
+      ['a', 3000],
+    ] as const) {
+      const uptime = `"stats":{"uptime":{"since":{"unixtime":${since}}}}`;
+      const body = `{"system":{"rundeck":{"apiversion":"47","serverUUID":"${member}"},${uptime}}}`;
+      server.answer({ 'system/info': { body } });
+      await api.get(systemInfo);
+    }
+    expect([...(api.server().memberStarts ?? [])]).toEqual([
+      ['a', 3000],
+      ['b', 2000],
+    ]);
+  });
+
   it.each([
     [13, 'the server supports none of 14 to 47 (its newest is 13)'],
     [60, 'the server supports none of 14 to 47 (its newest is 60); set `api_version` to a version that it supports'],

@@ -177,6 +177,21 @@ describe('commands/why', () => {
     expect(explainExecution('prod', found)?.facts).toEqual([why]);
   });
 
+  it('says that a restart interrupted an execution that is listed as running', () => {
+    const times = { startedAtMs: atMs, averageMs: undefined, serverNowMs: atMs, seenMs: atMs, interruptedAtMs: atMs };
+    const running = {
+      server: 'prod',
+      id: 1,
+      project: 'pay',
+      job: 'settle',
+      isOverdue: true,
+      isWaiting: false,
+      ...times,
+    };
+    const found = { running, ended: undefined, failure: undefined, nowMs: atMs };
+    expect(explainExecution('prod', found)?.sentence).toMatch(/^The restart of the server at .* interrupted it\./);
+  });
+
   it('lists what changed before an execution failed, as JSON', async () => {
     const { stdout } = await ask('prod/4711', '--json');
     const { failure } = JSON.parse(stdout) as { readonly failure: unknown };

@@ -81,6 +81,22 @@ describe('executions/running-reader', () => {
     expect((await read([])).executions?.length).toBe(600);
   });
 
+  it('marks runs that were listed before their member started', async () => {
+    const run = { startedAtMs: 999, memberUuid: 'a' };
+    const runs = [
+      run,
+      { ...run, startedAtMs: 1000 },
+      { ...run, memberUuid: 'b' },
+      { ...run, status: 'queued' as const },
+    ];
+    const { read } = setUp(
+      () => runs.map((fields, id) => someRunning({ id, ...fields })),
+      () => undefined,
+    );
+    const { executions } = await read([]);
+    expect(executions?.map(({ interruptedAtMs }) => interruptedAtMs)).toEqual([1000, undefined, undefined, undefined]);
+  });
+
   it('omits projects that are deleted or cannot be read', async () => {
     const { read } = setUp((project) => {
       if (project === 'gone') throw refusal('not_found', 'api.error.project.missing');
@@ -226,7 +242,7 @@ function setUp(
       const items = all.slice(offset, offset + max).filter((run) => run.project !== 'hidden');
       return { answer: { total: all.length, items, oddRows: [] }, serverMs: 5 };
     },
-    server: () => ({ release }),
+    server: () => ({ release, memberStarts: new Map([['a', 1000]]) }),
   };
   const reader = createRunningReader(
     () => nowTicks,

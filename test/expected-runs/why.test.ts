@@ -59,6 +59,13 @@ describe('expected-runs/deciding/why', () => {
     );
   });
 
+  it('says how to end a run that only seems to be in progress', () => {
+    const facts = [{ fact: 'the run #7 was interrupted', atMs: seen, source: 'system-info' }];
+    expect(sentence({ is: 'missed', expectedMs: two, reason: 'overlap', facts })).toMatch(
+      /Fix: mark the run as incomplete on the server\.$/,
+    );
+  });
+
   it('begins with the first response about the schedule', () => {
     const timesMs = [nowMs + 60_000];
     const timetable = { source: 'forecast', askedAtMs: two, untilMs: nowMs + 60_000, confirmedMs: 0, timesMs } as const;

@@ -172,7 +172,7 @@ automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago.`);
     const told = executions({
       running: [
         running({ id: 4700, startedAtMs: atMs - 7_200_000, isOverdue: true }),
-        running(),
+        running({ interruptedAtMs: atMs - 60_000 }),
         running({ id: 4712, job: undefined, averageMs: undefined, startedAtMs: atMs - 5000 }),
       ],
       runningCount: 15,
@@ -188,7 +188,7 @@ automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago.`);
     expect(text.slice(text.indexOf('Runs now'), text.indexOf('Pages'))).toBe(`Runs now: 1 overdue, 2 more waiting
 Job | Project | Since | For
 nightly/settle #4700 | pay | 01:19 UTC | 2 h (average 2 min) ✗ overdue
-nightly/settle #4711 | pay | 03:16 UTC | 3 min (average 2 min)
+nightly/settle #4711 | pay | 03:16 UTC | 3 min (average 2 min) ✗ interrupted at 03:18 UTC
 ad hoc #4712 | pay | 03:19 UTC | 5 s
 and 12 more that run
 Ended last

@@ -39,6 +39,7 @@ type Given = {
   readonly jobs?: readonly JobFacts[];
   readonly lagSeconds?: number;
   readonly overdueCount?: number;
+  readonly interruptedCount?: number;
   readonly imports?: Parameters<typeof findExecutionTroubles>[0]['imports'];
 };
 
@@ -49,6 +50,7 @@ function ofExecutions({
   jobs = [],
   lagSeconds = 0,
   overdueCount = 0,
+  interruptedCount = 0,
   imports,
 }: Given): string[] {
   const settings = {
@@ -66,6 +68,7 @@ function ofExecutions({
     nowMs,
     lagSeconds,
     overdueCount,
+    interruptedCount,
     imports,
   };
   return findExecutionTroubles(known, settings).map(({ kind, text, detail }) =>
@@ -79,6 +82,13 @@ describe('status/execution-troubles', () => {
   it.each<[string, Given, string[]]>([
     ['nothing', { recent: runs(50, minute), jobs: [facts({ lastSuccessMs: nowMs })] }, []],
     ['an execution that is overdue', { overdueCount: 1 }, ['overdue: 1 execution takes much longer than usual']],
+    [
+      'executions that a crash of the server interrupted',
+      { interruptedCount: 2 },
+      [
+        'overdue: 2 executions interrupted by a restart, but still listed as running: Mark them as incomplete on the server, so that their jobs can start again',
+      ],
+    ],
     [
       'a lag, and nothing that is older than that',
       { recent: runs(10, minute, fails), lagSeconds: 1801 },

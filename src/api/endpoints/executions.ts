@@ -137,6 +137,7 @@ function toExecution(item: unknown): Execution | string {
   const type = toText(fields.executionType);
   const succeeded = toNames(fields.successfulNodes);
   const isOfJob = job === undefined && isOfDeletedJob({ type, attempt, nextAttemptId });
+  const memberUuid = endedAtMs === undefined ? toText(fields.serverUUID) : undefined;
   return {
     id,
     status,
@@ -158,6 +159,7 @@ function toExecution(item: unknown): Execution | string {
     ...(succeeded.length === 0 || succeeded.length > maxNamed ? {} : { succeededOn: succeeded }),
     ...(attempt === undefined || attempt < 1 ? {} : { attempt }),
     ...(nextAttemptId === undefined ? {} : { nextAttemptId }),
+    ...(memberUuid === undefined ? {} : { memberUuid }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Api } from '../../api/client.ts';
+import type { ServerFacts } from '../../api/contact.ts';
 import { runningExecutions } from '../../api/endpoints/executions.ts';
 import { ApiError, isUnknownStar } from '../../api/errors.ts';
 import { readList } from '../../api/paging.ts';
@@ -126,5 +127,13 @@ async function readOf(api: Api, project: string, onOddRows: OddRows['note']): Pr
   };
   const options = { apiEndpoint: runningExecutions.name, idOf: ({ id }: Execution) => id, overlap: 20, maxPages: 40 };
   const executions = await readList(read, options);
-  return { executions, serverMs };
+  const { memberStarts } = api.server();
+  return { executions: executions.map((execution) => withInterruption(execution, memberStarts)), serverMs };
+}
+
+/** Marks an execution that was running before its member started. After a crash, some servers list it for ever. */
+function withInterruption(execution: Execution, starts: ServerFacts['memberStarts']): Execution {
+  const { status, startedAtMs, memberUuid = '' } = execution;
+  const interruptedAtMs = status === 'running' ? starts?.get(memberUuid) : undefined;
+  return interruptedAtMs !== undefined && startedAtMs < interruptedAtMs ? { ...execution, interruptedAtMs } : execution;
 }

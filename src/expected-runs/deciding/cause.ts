@@ -150,11 +150,21 @@ function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
   );
   const [first] = running;
   if (first === undefined || running.length < job.mostAtOnce) return undefined;
-  const own = `the ${first.kind === 'waiting' ? 'one-time run' : 'run'} #${first.id}`;
-  const one = first.kind === 'waiting' ? `${own} was waiting for its time` : `${own} was still running`;
+  const { isInterrupted = false } = first;
+  const one = isInterrupted
+    ? `the run #${first.id} was interrupted by a restart, but was still listed as running`
+    : first.kind === 'waiting'
+      ? `the one-time run #${first.id} was waiting for its time`
+      : `the run #${first.id} was still running`;
   const fact = running.length === 1 ? one : `${one}, and ${running.length - 1} more, the most that the job allows`;
-  return { reason: 'overlap', facts: [{ fact, atMs: first.startedAtMs, source: 'executions' }] };
+  return {
+    reason: 'overlap',
+    facts: [{ fact, atMs: first.startedAtMs, source: isInterrupted ? interruptedSource : 'executions' }],
+  };
 }
+
+/** The source of the fact that a restart interrupted a run. */
+export const interruptedSource = 'system-info';
 
 /** Returns `saturated` if all readings around the time, starting with the given one, showed that all threads were busy. */
 function toSaturated({ job, sources, atMs, marginMs }: CauseInput, find: typeof lastBefore): Cause | undefined {

@@ -101,6 +101,8 @@ export type SeenRun = {
    * one-time run, which the server counts as a run.
    */
   readonly kind: 'scheduled' | 'missed' | 'waiting' | 'other';
+  /** True if a restart of the server interrupted the run, which the server still lists. */
+  readonly isInterrupted?: true;
 };
 
 export const missReasons = [

@@ -1,6 +1,7 @@
 import { toDuration, toLength, toTime } from '../../domain/ages.ts';
 import { toCapital } from '../../domain/format.ts';
 import { type Blocker, findBlockers, planAnew } from './blockers.ts';
+import { interruptedSource } from './cause.ts';
 import { toDelay } from './hours.ts';
 import type { Sources } from './sources.ts';
 import {
@@ -157,7 +158,9 @@ function toNext(job: WatchedJob, nowMs: number): string {
 }
 
 function toPastFix(verdict: Verdict | undefined, isBlocked: boolean): readonly string[] {
-  const fix = verdict?.is === 'missed' && !isBlocked ? fixes[verdict.reason] : undefined;
+  if (verdict?.is !== 'missed' || isBlocked) return [];
+  const isInterrupted = verdict.reason === 'overlap' && verdict.facts[0]?.source === interruptedSource;
+  const fix = isInterrupted ? 'mark the run as incomplete on the server' : fixes[verdict.reason];
   return fix === undefined ? [] : [fix];
 }
 

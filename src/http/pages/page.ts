@@ -1,5 +1,7 @@
 import type { Request, Router } from 'express';
+import { toTime } from '../../domain/ages.ts';
 import { isFailure } from '../../status/running.ts';
+import type { RunningStatus } from '../../status/status.ts';
 import { createRoutes } from '../server/routes.ts';
 import { type Html, html, trust } from './html.ts';
 import { type FindSilence, renderSilence } from './silence.ts';
@@ -137,4 +139,11 @@ export function renderEnding(ending: string): Html {
   return isFailure({ ending })
     ? html`<strong class="bad">✗ ${ending}</strong>`
     : html`<span class="off">! ${ending}</span>`;
+}
+
+/** Marks a running execution that is overdue, or that the server lists although it was interrupted. */
+export function renderLate({ isOverdue, interruptedAtMs }: RunningStatus, nowMs: number): Html | undefined {
+  if (interruptedAtMs !== undefined)
+    return html` <strong class="bad">✗ interrupted at ${toTime(interruptedAtMs, nowMs)}</strong>`;
+  return isOverdue ? html` <strong class="bad">✗ overdue</strong>` : undefined;
 }

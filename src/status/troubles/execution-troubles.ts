@@ -24,6 +24,8 @@ type Settings = Pick<ExecutionSettings, 'isWantedJob' | 'successAgeMsOf'> & {
 };
 type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'isShownProject' | 'nowMs' | 'imports'> & {
   readonly overdueCount: number;
+  /** The number of interrupted executions that the server still lists; they do not count as overdue. */
+  readonly interruptedCount: number;
   readonly lagSeconds: number;
 };
 
@@ -36,16 +38,8 @@ export function findExecutionTroubles(
   settings: Settings,
   limits = usualLimits.execution,
 ): readonly Trouble[] {
-  const { overdueCount, lagSeconds, nowMs, imports } = facts;
-  const overdue: Trouble[] =
-    overdueCount === 0
-      ? []
-      : [
-          {
-            kind: 'overdue',
-            text: `${toCount(overdueCount, 'execution')} ${overdueCount === 1 ? 'takes' : 'take'} much longer than usual`,
-          },
-        ];
+  const { lagSeconds, nowMs, imports } = facts;
+  const overdue = [...findOverdue(facts)];
   if (lagSeconds > limits.lagSeconds) {
     const detail = `The last execution that was read ended ${toDuration(lagSeconds * 1000)} ago`;
     return [...overdue, { kind: 'behind', text: 'executions are read late', detail }];
@@ -61,6 +55,14 @@ export function findExecutionTroubles(
     ...findJobs(jobs, settings, { nowMs, ...limits }),
     ...findSlow(jobs, { nowMs, ...limits }),
   ];
+}
+
+function* findOverdue({ overdueCount, interruptedCount }: Facts): Generator<Trouble> {
+  const toText = (count: number): string => `${toCount(count, 'execution')} ${count === 1 ? 'takes' : 'take'}`;
+  if (overdueCount > 0) yield { kind: 'overdue', text: `${toText(overdueCount)} much longer than usual` };
+  if (interruptedCount === 0) return;
+  const text = `${toCount(interruptedCount, 'execution')} interrupted by a restart, but still listed as running`;
+  yield { kind: 'overdue', text, detail: 'Mark them as incomplete on the server, so that their jobs can start again' };
 }
 
 /** Returns a problem if imports continue while nothing is counted: a wrong clock may be the cause. An archive arrives at once. */

@@ -182,6 +182,11 @@ describe('expected-runs/deciding/cause', () => {
   it.each([
     ['the run #7 was still running', [run(-1, 1)], 1],
     ['the one-time run #7 was waiting for its time', [run(-1, 1, 'waiting')], 1],
+    [
+      'the run #7 was interrupted by a restart, but was still listed as running',
+      [{ ...run(-1, 1), isInterrupted: true as const }],
+      1,
+    ],
     ['the run #7 was still running, and 1 more, the most that the job allows', [run(-2, 1), run(-1, 1)], 2],
     [undefined, [run(-2, 1), run(-1, 1)], 3],
   ])('describes an overlap: %s', (text, runs, mostAtOnce) => {

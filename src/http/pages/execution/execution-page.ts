@@ -5,7 +5,7 @@ import { toAge, toDuration, toLength, toMoment, toTime } from '../../../domain/a
 import type { Cause, CauseKey, FailedRun } from '../../../domain/failure-class.ts';
 import { toWhy, toWord } from '../../../status/cause.ts';
 import type { Attempt, PastExecution } from '../../../status/past-execution.ts';
-import { isFailure, toStartsAtMs } from '../../../status/running.ts';
+import { isFailure, toInterruption, toStartsAtMs } from '../../../status/running.ts';
 import type { AboutJob } from '../../../status/shown-job.ts';
 import type { EndedExecution, EndedStatus, RunningExecution } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
@@ -252,7 +252,7 @@ type Running = {
 /** Renders an execution in progress or waiting. Steps of an execution are read after its end. */
 function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob }: Running): Html {
   const { server, project, id, job = 'ad hoc', startedAtMs, averageMs, isOverdue, isWaiting } = execution;
-  const { serverNowMs, seenMs } = execution;
+  const { serverNowMs, seenMs, interruptedAtMs } = execution;
   const startsAtMs = toStartsAtMs(execution);
   const forMs = (isSilent ? seenMs : serverNowMs) - startedAtMs;
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
@@ -264,20 +264,21 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob
     ['Runs at', startsAtMs === undefined ? undefined : toMoment(startsAtMs)],
     [isSilent ? 'Duration when last seen' : 'Running for', isWaiting ? undefined : toDuration(forMs)],
     ['Average of the job', averageMs === undefined ? undefined : toLength(averageMs)],
-    ['Overdue', isOverdue ? '✗ yes' : undefined],
+    ['Overdue', isOverdue && interruptedAtMs === undefined ? '✗ yes' : undefined],
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   return html`<div class="headline off"><h1><span class="sign" aria-hidden="true">…</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toStanding(
     execution,
     isSilent,
   )}</span></h1></div>
-<p class="note">As reported by the server at ${toMoment(seenMs)}. The steps appear here after the execution has ended and its trace is finished.</p>
+<p class="note">${interruptedAtMs === undefined ? undefined : `${toInterruption(interruptedAtMs, serverNowMs)} `}As reported by the server at ${toMoment(seenMs)}. The steps appear here after the execution has ended and its trace is finished.</p>
 <dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerAddress(url, project, id) })}`;
 }
 
 /** Describes an unfinished execution. If the server is silent, describes its last known state. */
-function toStanding({ isWaiting, seenMs, serverNowMs }: RunningExecution, isSilent: boolean): string {
+function toStanding({ isWaiting, seenMs, serverNowMs, interruptedAtMs }: RunningExecution, isSilent: boolean): string {
+  if (interruptedAtMs !== undefined) return 'interrupted, but still listed as running';
   if (isSilent) return `last seen ${isWaiting ? 'waiting' : 'running'} ${toTime(seenMs, serverNowMs)}`;
   return isWaiting ? 'waits to run' : 'still runs';
 }

@@ -10,7 +10,7 @@ import type {
   TargetStatus,
 } from '../../../status/status.ts';
 import { type Html, html, numberHead, toTable } from '../html.ts';
-import { renderEnding } from '../page.ts';
+import { renderEnding, renderLate } from '../page.ts';
 import { renderCollectors } from './collector-table.ts';
 import { renderLease, renderMode, renderState, renderTime, states, toAnchor, toRightsAnchor } from './server-state.ts';
 import { renderMembers } from './server-table.ts';
@@ -234,12 +234,12 @@ ${runningCount === 0 ? undefined : table}${renderMore(runningCount - running.len
 const notKnown = { unknown: 'not known yet', denied: 'not readable' } as const;
 
 function renderRunningRow(execution: RunningStatus, nowMs: number, toAddress: ToAddress): Html {
-  const { id, project, startedAtMs, averageMs, isOverdue } = execution;
+  const { id, project, startedAtMs, averageMs } = execution;
   const average = averageMs === undefined ? '' : ` (average ${toTook(averageMs)})`;
   return html`<tr>${renderJob(execution, toAddress(id))}<td data-is="Project">${project}</td><td data-is="Since" class="brief">${toTime(
     startedAtMs,
     nowMs,
-  )}</td><td data-is="For" class="brief">${toDuration(nowMs - startedAtMs)}${average}${isOverdue ? html` <strong class="bad">✗ overdue</strong>` : undefined}</td></tr>
+  )}</td><td data-is="For" class="brief">${toDuration(nowMs - startedAtMs)}${average}${renderLate(execution, nowMs)}</td></tr>
 `;
 }
 

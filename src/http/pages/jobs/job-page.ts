@@ -13,7 +13,7 @@ import { toExecutionAddress, toJobAddress, toScheduleAddress } from '../addresse
 import { ofDurations, ofFailure, renderSuspects } from '../changes/suspects.ts';
 import { type Html, html, numberHead, toTable } from '../html.ts';
 import { toQuery } from '../list.ts';
-import { renderEnding, renderPage, toRoot } from '../page.ts';
+import { renderEnding, renderLate, renderPage, toRoot } from '../page.ts';
 import { renderStrip, renderVerdict } from '../schedule/last-hours.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderRunsChart } from './runs-chart.ts';
@@ -103,8 +103,8 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
   const { server, schedule, running, runs, usualMs, overdueMs, nowMs, seenMs } = job;
   const toRun = (id: number): Html => html`<a href="${root}${toExecutionAddress(server, id)}">#${id}</a>`;
   const links = running.map(
-    ({ id, startedAtMs, isOverdue }, index) =>
-      html`${index === 0 ? '' : ', '}${toRun(id)} since ${toTime(startedAtMs, nowMs)}${isOverdue ? html` <strong class="bad">✗ overdue</strong>` : undefined}`,
+    (execution, index) =>
+      html`${index === 0 ? '' : ', '}${toRun(execution.id)} since ${toTime(execution.startedAtMs, nowMs)}${renderLate(execution, nowMs)}`,
   );
   const next = schedule?.job.nextMs;
   const success = toSuccess(runs, nowMs);
