@@ -68,7 +68,7 @@ export function toServerTonight(
   { risks, skipped }: { readonly risks: RisksAhead | undefined; readonly skipped: Skipped | undefined },
   silence: Silence | Elsewhere | undefined,
 ): ServerTonight {
-  const unknown = toUnknown(risks, silence);
+  const unknown = toUnknown(risks, silence) ?? toUnreadMode(risks);
   const isElsewhere = silence !== undefined && 'watcher' in silence;
   if (risks === undefined || isElsewhere) return { server, unknown, risks: null, skipped: null };
   // The first list of jobs is still missing.
@@ -80,6 +80,12 @@ export function toServerTonight(
     risks: toRisksTonight(risks),
     skipped: skipped ? toSkippedSummary(skipped, unknown) : null,
   };
+}
+
+/** A token may lack the right to read the execution mode. */
+function toUnreadMode(risks: RisksAhead | undefined): string | null {
+  const isKnown = risks === undefined || risks.jobCount === 0 || risks.byReason.has('passive');
+  return isKnown ? null : 'its execution mode cannot be read, so it may be passive';
 }
 
 function toRisksTonight(risks: RisksAhead): RisksTonight {

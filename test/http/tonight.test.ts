@@ -11,7 +11,8 @@ import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { silence } from './some-jobs.ts';
 
-const passive = new Map([[sourceKeys.mode(), [{ value: 'passive', fromMs: nowMs - hourMs, throughMs: nowMs }]]]);
+const modeOf = (value: string) => new Map([[sourceKeys.mode(), [{ value, fromMs: nowMs - hourMs, throughMs: nowMs }]]]);
+const [passive, active] = [modeOf('passive'), modeOf('active')];
 
 /** Serves servers with and without trouble, and an unwatched server. */
 async function serveTonight(
@@ -25,7 +26,8 @@ async function serveTonight(
       Array.from({ length: 12 }, (_, index) => job(`job ${index}`, [index + 1])),
       { sources: passive },
     ),
-    test: await risksOf([job('a', [1]), job('b', [2])], { factsOf: () => undefined }),
+    test: await risksOf([job('a', [1]), job('b', [2])], { sources: active, factsOf: () => undefined }),
+    blind: await risksOf([job('a', [1])]),
   };
   const asked: number[] = [];
   const served = await serve([
@@ -213,7 +215,8 @@ describe('http/tonight', () => {
 
   it('has a command whose exit code shows whether a run is at risk', async () => {
     const { url } = await serveTonight();
-    const known = toServerTonight('prod', { risks: await risksOf([job('a', [1])]), skipped: undefined }, undefined);
+    const risks = await risksOf([job('a', [1])], { sources: active });
+    const known = toServerTonight('prod', { risks, skipped: undefined }, undefined);
     const ask = (...words: readonly string[]) => runHere(['tonight', ...words, `--url=${url}`]);
     expect(await ask('prod')).toMatchObject({
       code: 1,
@@ -231,6 +234,11 @@ Not checked: 1 job whose scheduled times are not all known.
         '0 of 2 runs expected within 6 h are at risk.\nNot checked: 2 runs of jobs whose past runs or nodes are unknown.\n',
     });
     expect((await ask('dark')).code).toBe(2);
+    const blind = await serveTonight(['blind']);
+    expect(await runHere(['tonight', 'blind', `--url=${blind.url}`])).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('its execution mode cannot be read, so it may be passive.') as string,
+    });
     const many = await serveTonight(['many']);
     const { stdout } = await runHere(['tonight', 'many', `--url=${many.url}`]);
     expect(stdout).toMatch(/pay\/job 9\n {2}and 2 more\n$/);
