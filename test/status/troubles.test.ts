@@ -86,7 +86,7 @@ describe('status/execution-troubles', () => {
       'executions that a crash of the server interrupted',
       { interruptedCount: 2 },
       [
-        'overdue: 2 executions interrupted by a restart, but still listed as running: Mark them as incomplete on the server, so that their jobs can start again',
+        'overdue: lists 2 interrupted executions as running: A restart interrupted them. Mark them as incomplete on the server, so that their jobs can start again',
       ],
     ],
     [

@@ -61,8 +61,10 @@ function* findOverdue({ overdueCount, interruptedCount }: Facts): Generator<Trou
   const toText = (count: number): string => `${toCount(count, 'execution')} ${count === 1 ? 'takes' : 'take'}`;
   if (overdueCount > 0) yield { kind: 'overdue', text: `${toText(overdueCount)} much longer than usual` };
   if (interruptedCount === 0) return;
-  const text = `${toCount(interruptedCount, 'execution')} interrupted by a restart, but still listed as running`;
-  yield { kind: 'overdue', text, detail: 'Mark them as incomplete on the server, so that their jobs can start again' };
+  const text = `lists ${toCount(interruptedCount, 'interrupted execution')} as running`;
+  const detail =
+    'A restart interrupted them. Mark them as incomplete on the server, so that their jobs can start again';
+  yield { kind: 'overdue', text, detail };
 }
 
 /** Returns a problem if imports continue while nothing is counted: a wrong clock may be the cause. An archive arrives at once. */
