@@ -90,7 +90,7 @@ function packTimes(times: readonly number[]): PackedTimes {
     if (before === undefined) continue;
     const distance = time - before;
     const place = packed.length - 2;
-    if (packed.length > 1 && packed[place] === distance) packed[place + 1] = (packed[place + 1] ?? 0) + 1;
+    if (packed[place] === distance) packed[place + 1] = (packed[place + 1] ?? 0) + 1;
     else packed.push(distance, 1);
   }
   return packed;
