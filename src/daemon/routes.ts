@@ -166,9 +166,9 @@ function toFindFailures({ watching, clock, current }: Served): FindFailures {
       const watched = watching().watched.get(server);
       const ended = watched?.ended().find((one) => one.id === id) ?? watched?.older(id);
       const { failure, why } = (ended && watching().traces?.causeOf(server, ended)) ?? {};
-      const explanation = ended && watched?.explain(ended);
-      const found = { running: watched?.running(id), ended, failure, why, explanation, nowMs: clock.now() };
-      const told = explainExecution(server, found);
+      const nowMs = watched?.serverNowMs() ?? clock.now();
+      const about = { ended, failure, why, explanation: ended && watched?.explain(ended) };
+      const told = explainExecution(server, { running: watched?.running(id), ...about, nowMs });
       return told && { ...told, ...(told.job === undefined ? {} : current().jobs.aboutOf(told.job)) };
     },
     more: ({ server, ...names }) => {
