@@ -107,7 +107,7 @@ function commit(fault: Fault, { request, response, next, later }: Scene): void {
       later(fault.ms ?? 1000, next);
       break;
     case 'hang':
-      // A fault of this kind never sends a response.
+      // A fault of the kind `hang` never sends a response.
       break;
     case 'refuse':
       request.socket.destroy();

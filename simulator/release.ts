@@ -26,7 +26,7 @@ export type Release = {
   readonly metricsStatus: boolean;
   readonly metricsCounts: boolean;
   readonly metricsChecked: boolean;
-  /** Any of these rights on a job shows its executions in the history. */
+  /** The rights on a job that show its executions in the history; any one of them is enough. */
   readonly rowsFor: readonly JobRight[];
   /** The forms for several projects that the list of running executions accepts: `*`, or names with commas. */
   readonly runningOf: readonly ('*' | ',')[];

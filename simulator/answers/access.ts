@@ -2,7 +2,7 @@ import { covers } from '../world/access.ts';
 import type { Job, Project } from '../world/installation.ts';
 import { type Answer, type ApiRequest, denied, fail, missing, parameter } from './answer.ts';
 
-/** Refuses a caller without the right to read the system. Returns undefined if the caller has this right. */
+/** Refuses a caller without the right to read the system. Returns undefined if the caller has the right. */
 export function refuseSystem(request: ApiRequest): Answer | undefined {
   const { policy } = request.caller;
   return policy.systemRead || policy.systemAdmin || policy.admin

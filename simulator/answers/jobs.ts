@@ -72,7 +72,7 @@ export function jobForecast(request: ApiRequest): Answer {
   if (isAnswer(job)) return job;
   const { world, query, nowMs, version } = request;
   const time = query.get('time') ?? '1d';
-  // Only the word `true` switches this parameter on.
+  // Only the word `true` switches the parameter `past` on.
   const past = query.get('past') === 'true' && version >= 32;
   const otherEnd = past ? beforeNow(time, nowMs) : afterNow(time, nowMs);
   if (otherEnd === undefined) return badParameter(request, 'api.error.parameter.invalid', 'time', time);

@@ -50,7 +50,7 @@ export const badNight: Scenario = {
   ],
 };
 
-/** Returns a cadence with a time this long after the start. */
+/** Returns a cadence with a time `afterSeconds` after the start. */
 function cadence(liveMs: number, afterSeconds: number, everyMs: number, fromMs = 0): Schedule {
   return { everyMs, offsetMs: (liveMs + afterSeconds * second) % everyMs, fromMs };
 }

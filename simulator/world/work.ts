@@ -19,7 +19,7 @@ export type Step = {
   /** The path of the key with which the step logs in to its nodes. */
   readonly key?: string;
   readonly handler?: Step;
-  /** False if the run fails although this handler recovered the step; only for handlers. */
+  /** False if the run fails although the handler recovered the step; only for handlers. */
   readonly mendsRun?: boolean;
   /** The inner steps of a conditional step, and whether its condition is met. */
   readonly steps?: readonly Step[];

@@ -7,13 +7,13 @@ export type AccessRight = (
   | { readonly type: 'storage'; readonly path: string }
 ) & {
   readonly allow: 'read' | 'view' | 'admin' | 'configure';
-  /** True if no other right replaces this right, except rights of administrators. */
+  /** True if no other right replaces the right, except rights of administrators. */
   readonly isExact?: true;
 };
 
 type Allowed = { allowedBy: readonly AccessRight[] };
 
-/** Returns an access policy for these endpoints that can be pasted. Each right is listed once. */
+/** Returns an access policy for the given endpoints, ready to paste. Each right is listed once. */
 export function toAccessPolicy(endpoints: readonly Allowed[], dialect: Dialect = 'rundeck'): string {
   const reasons = new Map(endpoints.flatMap(({ allowedBy }) => allowedBy).map((right) => [toText(right), { right }]));
   return renderPolicy([...reasons.values()], { dialect, projects: '.*' });
@@ -28,7 +28,7 @@ export type LeastPolicy = {
   readonly left: readonly { readonly purpose: string; readonly right: string; readonly isAllOfIt: boolean }[];
 };
 
-/** Returns the minimal policy for these purposes in matching projects, with a comment above each rule. */
+/** Returns the minimal policy for the given purposes in matching projects, with a comment above each rule. */
 export function toLeastPolicy(
   purposes: readonly Purpose[],
   about: { dialect: Dialect; projects: string },

@@ -163,8 +163,8 @@ function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: Any
 }
 
 /**
- * After a refusal, stops requests with special characters in names for an hour or until the release changes. After this time,
- * the server or its proxy may accept the name.
+ * After a refusal, stops requests with special characters in names for an hour or until the release changes. After the
+ * hour or the change of release, the server or its proxy may accept the name.
  */
 function createNameGuard(ask: Requester, contact: Contact, clock: Pick<Clock, 'ticks'>): Requester {
   let refused: { readonly release: string; readonly atTicks: number } | undefined;

@@ -137,7 +137,7 @@ function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   };
 }
 
-/** If the server itself writes the date, the difference is smaller than this. */
+/** If the server itself writes the date, the difference to its time is smaller. */
 const usualOffMs = 5000;
 
 function toOlderVersion(error: ApiError): number {

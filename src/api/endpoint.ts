@@ -15,7 +15,7 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly tellsMoreIn?: number;
   /** A query that is sent only to servers below an API version. */
   readonly oldQuery?: { readonly below: number; readonly query: string };
-  /** The first API version with misleading responses. From this version on, the endpoint is not requested. */
+  /** The first API version with misleading responses, from which on the endpoint is not requested. */
   readonly misleadsFrom?: number;
   /** True if an administrator can disable the endpoint, so that a 404 is no error. */
   readonly mayBeOff: boolean;

@@ -1,4 +1,4 @@
-/** All kinds of errors of a request. Retries, metrics and the log use these words. */
+/** All kinds of errors of a request. Retries, metrics and the log use the same words. */
 export const errorKinds = [
   'network',
   'tls',

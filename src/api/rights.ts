@@ -16,7 +16,7 @@ export type CollectorRight = { readonly collector: string; readonly may: boolean
 
 type Purpose = { readonly name: string; readonly reads: readonly Pick<Endpoint<unknown>, 'allowedBy'>[] };
 
-/** Requests the rights in these projects. Returns undefined if the server (before 5.9) does not report rights. */
+/** Requests the rights in the given projects. Returns undefined if the server (before 5.9) does not report rights. */
 export async function readRights(
   api: Api,
   purposes: readonly Purpose[],
@@ -65,7 +65,7 @@ const subjects: readonly Subject[] = [
 const administration = ['admin', 'app_admin', 'ops_admin'];
 const literal = ['event', 'node', 'job'];
 
-/** Returns the permitted actions; undefined if the server has no resource of this kind. */
+/** Returns the permitted actions; undefined if the server has no resource of the requested kind. */
 async function ask(
   api: Api,
   { name, isOfProject, changes }: Subject,

@@ -3,7 +3,7 @@ import type { Daemon, Login } from './find-daemon.ts';
 
 type Question = Daemon & {
   readonly path: string;
-  /** If set, the request is a POST with this body. */
+  /** If set, the request is a POST with the value as its body. */
   readonly body?: unknown;
   /** False if the request was already redirected to another exporter. */
   readonly leadsOn?: boolean;

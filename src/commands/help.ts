@@ -51,7 +51,7 @@ ${examples.map((example) => `  automation-exporter ${example}`).join('\n')}
 `;
 }
 
-/** The options that nearly everybody sets. A test checks that these options exist. */
+/** The options that nearly everybody sets. A test checks that the options exist. */
 export const commonFlags: readonly string[] = [
   'config.file',
   'web.listen-address',

@@ -120,7 +120,7 @@ async function findSeam(context: CommandContext, { server, output, latestMs }: S
   return { untilMs: sinceMs, advise };
 }
 
-/** Finds the server. A response of another program does not have these fields. */
+/** Finds the server. A response of another program lacks the fields of a server. */
 function findServer(content: unknown, server: string): NonNullable<Answered> {
   const { servers } = (content ?? {}) as { servers?: unknown };
   const all = Array.isArray(servers) ? (servers as readonly Answered[]) : [];

@@ -22,7 +22,7 @@ import { describeReadError } from '../domain/read-error.ts';
 import { toSecretForms } from '../domain/secret.ts';
 import type { SelfTracing } from './self-tracing.ts';
 
-/** The state of an address and its session. This state is kept when the connection is replaced. */
+/** The state of an address and its session. The state is kept when the connection is replaced. */
 export type ConnectionMemory = ClientMemory & { readonly session: SessionMemory };
 
 export function createConnectionMemory(before: Partial<ClientMemory> = {}): ConnectionMemory {

@@ -46,7 +46,7 @@ type Started = {
   pusher?: Pusher | undefined;
 };
 
-/** Builds the daemon from a checked configuration. This function is the composition root. */
+/** Builds the daemon from a checked configuration. `createApp` is the composition root. */
 export function createApp(options: AppOptions) {
   const fixed: FixedConfig = options.config;
   const lasting = createLasting(options);

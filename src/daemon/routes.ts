@@ -124,7 +124,7 @@ function listRoutes(served: Served) {
   });
   const status = turns.share((pause) => readDaemonStatus(served, pause));
   return [
-    // These routes come before all pages, and are never queued.
+    // Metrics, health checks and reloads come before all pages, and are never queued.
     toMetrics(served),
     healthRoutes(() => listUntried(watching())),
     reloadRoute({ ...lifecycle, reload: served.reload }),
@@ -154,7 +154,7 @@ function listRoutes(served: Served) {
       (await import('../../alerts/site.ts')).listSiteChanges(alert, current().alerts),
     ),
     metricReferenceRoute(async () => (await import('./catalogue/reference.ts')).renderMetricReference()),
-    // This route responds to all other paths, so it must be last.
+    // The route for unknown paths responds to all other paths, so it must be last.
     notFoundRoute(hintAt),
   ];
 }

@@ -88,7 +88,7 @@ const classByReason = new Map<string, FailureClass>(
 /** The words without a class, for a failed step whose cause is a step below. */
 const wordsOfOuterSteps: readonly string[] = ['JobFailed', 'NodeDispatchFailure'];
 
-/** Reports whether servers use this word for a reason. Plugins use any text. */
+/** Reports whether servers use a word for a reason. Plugins use any text. */
 export function isKnownReason(reason: string): boolean {
   return classByReason.has(reason) || wordsOfOuterSteps.includes(reason);
 }
@@ -110,7 +110,7 @@ export type FirstCause = {
 export type Seen = {
   readonly fingerprint: string;
   readonly firstMs: number;
-  /** The number of these failures, including this one. */
+  /** The number of failures with the same lines, including the failure itself. */
   readonly count: number;
   /** The end of the previous failure; undefined if this failure is the first. */
   readonly beforeMs?: number | undefined;
@@ -129,7 +129,7 @@ export type Cause = {
   readonly failure?: FailedRun | undefined;
 };
 
-/** A failed execution, its first failure, and how often it has failed in this way. */
+/** A failed execution, its first failure, and how often it has failed with the same lines. */
 export type FailedRun = FirstCause & {
   readonly id: number;
   /** `{project}/{group}/{name}`; undefined for a command without a job. */

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Call between pieces of long work. Gives other work a turn of the event loop if this work has run long enough. */
+/** Call between pieces of long work. Gives other work a turn of the event loop if the long work has run long enough. */
 export type Pause = () => Promise<void>;
 
 /** A pause that does nothing, for short work. */

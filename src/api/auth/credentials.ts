@@ -7,7 +7,7 @@ export type SecretSource = { readonly reveal: () => string; readonly reread: () 
 
 export type AuthHeaders = {
   readonly headers: Readonly<Record<string, string>>;
-  /** Identifies these credentials. Pass this number to `renew` if the credentials are refused. */
+  /** Identifies the credentials. Pass the number to `renew` if the credentials are refused. */
   readonly generation: number;
 };
 
@@ -18,7 +18,7 @@ export type Credentials = {
     dialect: Dialect | undefined,
     signal?: AbortSignal,
   ) => Promise<AuthHeaders>;
-  /** Call when these credentials were refused. Resolves to true if there are new credentials to try. */
+  /** Call when the credentials of a generation were refused. Resolves to true if there are new credentials to try. */
   readonly renew: (refused: number) => Promise<boolean>;
   /** Reads the secret again, even if it was not refused. Resolves to true for a new secret. Rejects an unusable secret. */
   readonly refresh: () => Promise<boolean>;

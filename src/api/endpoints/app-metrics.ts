@@ -75,7 +75,7 @@ const perSecond: ReadonlyMap<unknown, number> = new Map([
 
 const quantiles = [
   ['p50', 0.5],
-  // Histograms of release 6 have this name.
+  // Histograms of release 6 name the quantile 0.5 `median`.
   ['median', 0.5],
   ['p75', 0.75],
   ['p95', 0.95],

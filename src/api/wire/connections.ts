@@ -27,7 +27,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
     // Connections stay open longer than usual poll intervals, so that the next poll can use the same connection.
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    // The exchange has its own limit. These timeouts would end a request after five minutes.
+    // The exchange has its own limit. The timeouts of undici would end a request after five minutes.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -42,7 +42,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
     uri: proxyUrl,
     requestTls: tlsOptions,
     proxyTunnel: origin.startsWith('https:'),
-    // This factory keeps the options for connections to a forwarding HTTP proxy, which are otherwise lost.
+    // The factory keeps the options for connections to a forwarding HTTP proxy, which are otherwise lost.
     factory: (to, given: { connect?: buildConnector.connector }) => {
       const { connect } = given;
       return new Pool(to, {

@@ -25,7 +25,7 @@ export type Limits = {
   readonly enter?: (() => Promise<() => void>) | undefined;
   readonly signal: AbortSignal | undefined;
   readonly clock: Pick<Clock, 'after'>;
-  /** Called when the request is written to a connection. Before this, the server cannot have received anything. */
+  /** Called when the request is written to a connection. Before the call, the server cannot have received anything. */
   readonly onSent?: (() => void) | undefined;
 };
 

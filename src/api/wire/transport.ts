@@ -263,7 +263,7 @@ function isWithoutAnswer(error: unknown): boolean {
   return socket?.bytesRead === 0;
 }
 
-/** Returns the status with which a proxy refused the connection. Only the message of the error has this status. */
+/** Returns the status with which a proxy refused the connection. Only the message of the error has the status. */
 function proxyStatusOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(error.message)?.[1];

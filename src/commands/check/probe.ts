@@ -106,7 +106,7 @@ export async function probeServer(
   };
 }
 
-/** One endpoint alone may fail. After this many errors, the server or a proxy has probably failed. */
+/** One endpoint alone may fail. After several such errors, the server or a proxy has probably failed. */
 const maxForeign = 3;
 
 function findRemedy(fault: ApiError | undefined): string | undefined {
@@ -120,7 +120,7 @@ function findRemedy(fault: ApiError | undefined): string | undefined {
   return isPage ? fault.message.replace(/^[^,]*, /, '') : undefined;
 }
 
-/** Reports whether another program responds instead of this API. */
+/** Reports whether another program responds instead of the API. */
 function isElsewhere(fault: ApiError | undefined): boolean {
   return (
     fault?.kind === 'not_found' && fault.details.isOfService !== true && fault.details.apiEndpoint === systemInfo.name

@@ -193,7 +193,7 @@ function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: ExecutionProb
     try {
       await ask('*');
     } catch (error) {
-      // After this error, rounds also read project by project.
+      // After a refusal of `*`, rounds also read project by project.
       if (!isUnknownStar(error, api.server().release)) throw error;
     }
     // Up to 3.4.4, the list of all projects omits executions that cannot be read, without an error.

@@ -23,7 +23,7 @@ export type FileValues = {
   readonly servers: readonly Place[];
   /** Paths of values in the file that already have a complaint. */
   readonly faulty: ReadonlySet<string>;
-  /** False if a part of the file could not be read. A missing value may be in this part. */
+  /** False if a part of the file could not be read. A missing value may be in the unread part. */
   readonly complete: boolean;
 };
 

@@ -113,7 +113,7 @@ export function choice<const W extends string>(...words: readonly W[]): ValueTyp
 /** A problem of a value, with the right form if known. */
 type Problem = {
   readonly path: readonly PropertyKey[];
-  /** True if the key at this place is wrong, not its value. */
+  /** True if the key is wrong, not its value. */
   readonly atKey: boolean;
   readonly message: string;
 };

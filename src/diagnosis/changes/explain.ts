@@ -154,9 +154,9 @@ type Watch = {
   readonly what: string;
   readonly kinds: readonly ChangeKind[];
   readonly area: string | undefined;
-  /** True for all areas whose names begin with this name. */
+  /** True if `area` is only the beginning of names of areas. */
   readonly isBegin?: boolean;
-  /** Without this field, some changes are not seen. `of` names the thing with the field; by default, any thing. */
+  /** Without the field, some changes are not seen. `of` names the thing with the field; by default, any thing. */
   readonly needs?: { readonly field: string; readonly of?: string; readonly hidden: string };
 };
 

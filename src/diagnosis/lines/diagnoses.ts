@@ -45,7 +45,7 @@ export function createDiagnoses(scrub: Scrub) {
       const stored = documents.find((document) => document.kind === keyKind)?.body;
       key = stored === undefined ? key : (JSON.parse(stored) as string);
     },
-    /** Returns how often a job failed in this way, as known now. */
+    /** Returns how often a job failed with the same lines, as known now. */
     refresh: (job: string, seen: Seen, endedAtMs: number): Seen => refresh(seen, jobs.get(job)?.known ?? [], endedAtMs),
     note: (
       { job, jobId, endedAtMs, keepsLines = false, read }: Failed,
