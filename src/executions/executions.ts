@@ -33,7 +33,7 @@ type Outcome =
       readonly result: 'success';
       readonly series: number;
       readonly complaints?: readonly string[];
-      /** Describes the work that this round left for later rounds. */
+      /** Describes the work that a round left for later rounds. */
       readonly note?: string;
     }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string };
@@ -170,7 +170,7 @@ async function showMeanwhile(
   let cancel = clock.after(everyMs / 2, again);
   function again(): void {
     cancel = clock.after(everyMs / 2, again);
-    // The commit fails if the disk is full; the round reports this error when it ends.
+    // The commit fails if the disk is full; the round reports the error when it ends.
     shown = shown.then(show).catch(() => undefined);
   }
   async function show(): Promise<void> {
@@ -251,7 +251,7 @@ export function createAverages({ cache, serverNowMs, clock }: Options) {
   const begunTicks = clock.ticks();
   const askedTicks = new Map<string, number>();
   return {
-    /** Returns the ids of jobs whose averages must be read now, and removes these ids from the schedule. */
+    /** Returns the ids of jobs whose averages must be read now, and removes the ids from the schedule. */
     takeDue: (project: string): readonly string[] => {
       const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
       const restMs = Math.max(minRestMs, jobs.size * perJobMs);

@@ -44,7 +44,7 @@ export async function openRound(
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache, failures);
   await restoreGap.open(options.isRestored === true);
-  // Excluded projects are put on hold before the first round. A reload may include these projects again before the
+  // Excluded projects are put on hold before the first round. A reload may include excluded projects again before the
   // first response of the server.
   const nowMs = Math.floor(clock.now() + (cache.facts().skewMs ?? 0));
   await cache.update(async () => planExcluded({ states: cache.states, facts: cache.facts(), nowMs, isWanted }));
@@ -119,7 +119,7 @@ export function createCatchUp({ cache, activities, reading }: PastOptions): (rou
         served.set(name, reads);
         await attempt(async () => noteRead(name, await reading.readPast(api(), name, nowMs, mayGoOn)));
         const after = cache.states.get(name);
-        // A project without progress is not read again in this round.
+        // A project without progress is not read again in the same round.
         if (after?.backlog !== undefined && after.backlog !== before?.backlog) line.push(name);
       }
     });

@@ -30,7 +30,7 @@ export type ExecutionsOptions = {
   /** Shared with tracing of the same server; absent if the server is not traced. */
   readonly tracePort?: TracePort | undefined;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
-  /** Reports whether a limit has dropped this row from the last published series. */
+  /** Reports whether a limit has dropped a row from the last published series. */
   readonly omits: (row: Row) => boolean;
   readonly withdraw: () => void;
   readonly observe: RoundObserver;

@@ -180,7 +180,7 @@ async function readSuspects(
   const { found, activityHint, narrowing, options } = round;
   if (!activityHint.isQuick()) return;
   const { nowMs, overlapMs } = plan;
-  // A window that was read in this round has no missing execution.
+  // A window that was read in the round has no missing execution.
   const reads = planSearch({ ...plan, searchQuota: Number.POSITIVE_INFINITY }, nowMs);
   const missing = activityHint.missing();
   const suspects = await narrowing.find(within(round), {
@@ -265,9 +265,9 @@ function toWidth({ requestsPerSecond, timeoutMs }: ExecutionsOptions): number {
   return Math.max(1, Math.min(3, Math.floor((requestsPerSecond * timeoutMs) / 2000)));
 }
 
-/** Backlog reads start only within this share of the interval, but always get `minForPast`. */
+/** Backlog reads start only within the share `timeForPast` of the interval, but always get `minForPast`. */
 const timeForPast = 0.7;
-/** A search stops after this share of the interval, but always gets `minForSearch`. */
+/** A search stops after the share `timeForSearch` of the interval, but always gets `minForSearch`. */
 const timeForSearch = 0.8;
 const minForSearch = 0.3;
 const minForPast = 0.3;

@@ -30,7 +30,7 @@ export function createTracePort(buckets: readonly number[]) {
     noteServerNow: (nowMs: number): void => {
       serverNowMs = nowMs;
     },
-    /** Sets the totals that exemplars belong to. Without this call there are no exemplars. */
+    /** Sets the totals that exemplars belong to. Without a call of `noteTotals`, there are no exemplars. */
     noteTotals: (known: Totals): void => {
       totals = known;
     },

@@ -38,7 +38,7 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>) {
       own = readOwn();
       return first === undefined ? toStep(before, own) : undefined;
     },
-    /** Returns the time of the first member that reported a time, while this member continues to report. */
+    /** Returns the time of the first member that reported a time, while the member continues to report. */
     nowMs: (): number => {
       const known = ofMember(first);
       return Math.floor(known === undefined ? clock.now() : clock.ticks() + known.aheadMs);

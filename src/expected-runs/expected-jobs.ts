@@ -76,7 +76,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const noted = { throughMs: 0 };
   let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
-  /** Jobs whose watch starts again. The next transaction stores these jobs. */
+  /** Jobs whose watch starts again. The next transaction stores the restarted jobs. */
   let begun: readonly Judged[] = [];
 
   async function load(): Promise<void> {

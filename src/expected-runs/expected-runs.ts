@@ -110,7 +110,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
     withdraw: options.withdraw,
     jobs: () => jobs.all,
     scheduled: () => listScheduled(options, jobs),
-    /** Returns the first job with this path or id, the reason for its last result, and its undecided times. */
+    /** Returns the first job with a path or id, the reason for its last result, and its undecided times. */
     find: (path: string) => {
       const [job] = findJobs(jobs, path);
       if (job === undefined) return undefined;
@@ -128,7 +128,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
     /** Returns a finding if the server clock was set back, because the scheduler then may start no jobs. */
     setBack: () => findSetBack(notes.all(), notes.serverNowMs()),
     serverNowMs: notes.serverNowMs,
-    /** Explains the last decision about each job with this path or id. */
+    /** Explains the last decision about each job with a path or id. */
     why: (job: string) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(round, found))),
   };
 }
@@ -186,7 +186,7 @@ type Round = ExpectedRunsOptions & {
   readonly waits: ReturnType<typeof createWaits>;
   /** What must be requested before missed runs are decided, by job id. */
   readonly doubts: Map<string, Doubt>;
-  /** Jobs for which this request timed out. */
+  /** Jobs whose request in `doubts` timed out. */
   readonly unanswered: Set<string>;
   readonly asking: Asking;
 };

@@ -92,7 +92,7 @@ export function createClearTimes() {
         waiting.set(project, isNew ? [...earlier, { readAtMs, executions }] : earlier);
       }
     },
-    /** Returns the executions of these lists. Some of these executions may have ended since. */
+    /** Returns the executions of the last lists. Some of the executions may have ended since. */
     listed: (): readonly Execution[] => [...lists.values()].flat(),
     /** Returns the time before which all runs of the project are known. */
     of: (project: string): number => clear.get(project) ?? Number.NEGATIVE_INFINITY,

@@ -76,7 +76,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
   function failed(member: string | undefined, error: unknown): void {
     const isSilent = isSilence(error);
     if (member === undefined) return isSilent ? note(sourceKeys.contact, 'failed') : undefined;
-    // The next response at this address may come from another member.
+    // The next response at the same address may come from another member.
     if (isSilent) uuids.delete(member);
     else if (error instanceof ApiError && error.details.isOfService === true) noteMember(member);
   }

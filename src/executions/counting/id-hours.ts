@@ -1,6 +1,6 @@
 /**
- * The smallest id of the runs that started in an hour, and the greatest id that became known in this hour. Later runs have
- * greater ids, except imported executions, which get their ids long after their start.
+ * The smallest id of the runs that started in an hour, and the greatest id that became known in the same hour. Later
+ * runs have greater ids, except imported executions, which get their ids long after their start.
  */
 export type IdHour = {
   readonly hour: number;
@@ -51,7 +51,7 @@ export function createIdOrder(hours: IdHours, nowMs: number) {
           !isBehind(id, endedAtMs + byMs + hourMs) &&
           !isAhead(id, startedAtMs + byMs - hourMs),
       ),
-    /** Reports whether ids started again: a greater id was already known more than a day before this run started. */
+    /** Reports whether ids started again: a greater id was already known more than a day before the run started. */
     startsAgain: ({ id, startedAtMs }: Started): boolean => isAhead(id, startedAtMs - dayMs),
   };
 }
@@ -80,7 +80,7 @@ export function toGreatestId(hours: IdHours): number | undefined {
   return greatestId === noGreatest ? undefined : greatestId;
 }
 
-/** Returns the hours that change when these executions become known. A slow clock adds ids to its latest hour. */
+/** Returns the hours that change when the executions become known. A slow clock adds ids to its latest hour. */
 export function withIds(
   hours: IdHours,
   started: readonly Started[],

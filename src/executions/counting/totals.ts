@@ -4,7 +4,7 @@ import type { StoredHistogram } from '../../domain/durations/stored-histogram.ts
 const cellKinds = ['runs', 'project-runs', 'durations', 'failures', 'nodes', 'node-failures'] as const;
 export type CellKind = (typeof cellKinds)[number];
 
-/** Reports whether cells of this kind have the labels of a job first. */
+/** Reports whether cells of a kind have the labels of a job first. */
 export function isOfJob(kind: CellKind): boolean {
   return kind === 'runs' || kind === 'durations' || kind === 'failures' || kind === 'nodes';
 }

@@ -111,7 +111,7 @@ export async function readHistory(options: HistoryOptions): Promise<readonly str
 }
 
 const width = 3;
-/** Limits memory: the executions of these pages are in memory at the same time. */
+/** Limits memory: the executions of all pages that are read at once are in memory. */
 const maxPagesAtOnce = 20;
 
 const silent: ExecutionsObserver = {

@@ -43,7 +43,7 @@ export type CountRequest = {
   readonly seenAtMs: number;
   /** The clocks of the members that sent the rows. The clock of a member may be set back during the round. */
   readonly serverTimes?: readonly number[];
-  /** Returns the state of the project after these rows are stored in the ledger. */
+  /** Returns the state of the project after the rows are stored in the ledger. */
   readonly advance?: (state: ProjectState) => ProjectState;
   /** Executions that ended before this time are late: earlier reads should have returned them. */
   readonly lateBeforeMs?: number;

@@ -19,7 +19,7 @@ type Failure = {
   readonly id?: number | undefined;
   /** The compared lines of the log; undefined if none were read. */
   readonly lines?: FailureLines | undefined;
-  /** True if this failure may have been published by class before a copy of the state was restored. */
+  /** True if the failure may have been published by class before a copy of the state was restored. */
   readonly isOfGap?: boolean | undefined;
 };
 

@@ -67,7 +67,7 @@ function rank(sheets: RecentSheets, latestMs: number): readonly Ranked[] {
   return ranked.sort(byEnd).slice(0, maxRecent);
 }
 
-/** Adds the newest of these runs to the last document. If this document is full, adds new documents. */
+/** Adds the newest of the given runs to the last document. If the last document is full, adds new documents. */
 export function addRecent(sheets: RecentSheets, more: readonly RecentRun[], latestMs: number): RecentChange {
   const oldest = more.length === 0 ? undefined : rank(sheets, latestMs)[maxRecent - 1];
   const added = more

@@ -7,7 +7,7 @@ import type { Activities } from './activities.ts';
 
 type HintInput = {
   readonly nowMs: number;
-  /** The window ends at the time of this round. Executions that end later belong to the next round. */
+  /** The window ends at the time of the round. Executions that end later belong to the next round. */
   readonly window: Window;
   readonly activities: Pick<Activities, 'all'>;
   readonly projects: readonly string[];
@@ -61,7 +61,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
     isQuick: question.isQuick,
     /** Returns the start of the current search; undefined without a search, or once all executions are found. */
     searchedSinceMs: (): number | undefined => (missing() > 0 ? search?.sinceMs : undefined),
-    /** Call after a project was read for a search, with the number of executions that this read counted. */
+    /** Call after a project was read for a search, with the number of executions that the read counted. */
     noteRead: (counted: number): void => {
       if (search === undefined || counted === 0) return;
       search.found += counted;
@@ -77,7 +77,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
       const { nowMs, activities, projects } = input;
       const isReadSince = (sinceMs: number) => (project: string) =>
         (activities.all.get(project)?.readAtMs ?? 0) >= sinceMs;
-      // No search is needed if every project was read in this round.
+      // No search is needed if every project was read in the round.
       if (nowMs < ignoredUntilMs || !question.isDue(nowMs) || projects.every(isReadSince(nowMs))) return;
       if (!(await api.supports(executionsTotal))) return;
       const difference = await readDifference(api, input);
@@ -136,7 +136,7 @@ export const refusals: readonly ErrorKind[] = [
 ];
 const maxSearchesInVain = 3;
 const ignoredForMs = 3_600_000;
-/** Above this response time, totals are expensive for the server. */
+/** With a longer response time, totals are expensive for the server. */
 const quickMs = 500;
 /** The pause between two requests in ms, per ms of the last response time. */
 const restForEachMs = 20;

@@ -38,7 +38,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
     };
   }
 
-  /** Returns false if the list cannot be read. Counting continues, but this round requests no other list. */
+  /** Returns false if the list cannot be read. Counting continues, but the round requests no other list. */
   async function lookAt(project: string, api: () => Api, nowMs: number): Promise<boolean> {
     due.note(project);
     try {

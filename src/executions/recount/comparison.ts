@@ -16,7 +16,7 @@ export type Pass = {
 /** The windows that are still to be compared; the last one is next. */
 export type Comparison = {
   readonly isWeek: boolean;
-  /** Windows with hidden rows. Totals do not show when these rows become readable. */
+  /** Windows with hidden rows. Totals do not show when hidden rows become readable. */
   readonly unshown: Window[];
   readonly open: Window[];
 };

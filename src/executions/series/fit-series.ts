@@ -39,7 +39,7 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
     return { jobs: refused.jobs, durations, room, limitedBy: refused.jobs + durations > 0 ? limitedBy : undefined };
   }
 
-  /** Returns jobs with a slot of this kind: deleted jobs first, then those with the oldest last run. */
+  /** Returns jobs with a slot of the given kind: deleted jobs first, then those with the oldest last run. */
   function findOldest(kind: 'jobs' | 'durations'): JobFacts[] {
     const placed = [...jobs].filter(([key]) => slots.has(kind, key));
     return placed.map(([, job]) => job).sort((one, other) => toRank(one) - toRank(other));

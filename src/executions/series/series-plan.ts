@@ -90,7 +90,7 @@ type Cost = readonly [family: Family, series: number];
 /** The number of failure classes to reserve for a job. Few jobs fail with more classes. */
 const usualClasses = 2;
 
-/** The series of each job, without those that few jobs have. */
+/** The series of each job, without series that few jobs have. */
 const ofEachJob: readonly Cost[] = [
   [families.running, 1],
   [families.oldestStart, 1],

@@ -8,7 +8,7 @@ export type Situation = {
   /** False for older servers, which report only the next start. */
   readonly hasForecast: boolean;
   readonly maxSpanMs: number;
-  /** True if the next start was read in this turn. */
+  /** True if the next start was read in the same turn. */
   readonly isNextSure: boolean;
   /** True if known times must be requested again. */
   readonly isListDue: boolean;
@@ -98,7 +98,7 @@ const stretches = [
 /** A span may grow from an hour to a day at once, because the hours of a day are similar. */
 const maxGrowth = 27;
 const fewTimes = 1.9;
-/** For a schedule that starts every second, this span has 3,660 times. */
+/** For a schedule that starts every second, the span has 3,660 times. */
 const maxUnsureMs = hourMs + minuteMs;
 /** A response of this age is still valid if the list shows no edit. The first contact with many jobs takes this long. */
 const freshMs = 30 * minuteMs;
@@ -106,5 +106,5 @@ const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;
 /** The server computes the span with its own clock and may cut times to seconds, so the last start may be missing. */
 export const edgeMs = 30_000;
-/** If the next start is later than this, no further times are requested. */
+/** If the next start is later than a week from now, no further times are requested. */
 const maxAheadMs = 7 * 24 * hourMs;

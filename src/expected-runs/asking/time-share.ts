@@ -24,7 +24,7 @@ export function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
       leftMs = Math.max(leftMs - countedMs, -maxDebt * fullMs);
       meanMs = meanMs === 0 ? countedMs : meanMs + (countedMs - meanMs) / 10;
     },
-    /** Reports whether requests about this many jobs take longer than one interval. */
+    /** Reports whether requests about the given number of jobs take longer than one interval. */
     isTooLong: (questions: number): boolean => questions * meanMs > fullMs,
     toDurationMs: (questions: number): number => (questions * meanMs) / shareOfTime,
   };

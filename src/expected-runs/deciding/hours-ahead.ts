@@ -30,7 +30,7 @@ export type PlannedAhead = {
   readonly crowds: readonly Crowd[];
 };
 
-/** A span from the first to the last start without a free thread; with an owner, only on this member of a cluster. */
+/** A span from the first to the last start without a free thread; with an owner, only on that member of a cluster. */
 export type Crowd = { readonly fromMs: number; readonly toMs: number; readonly ownerUuid?: string };
 
 /** Merges the plan of a cluster with the plans of its members, because each member has its own threads. */

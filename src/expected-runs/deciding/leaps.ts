@@ -47,7 +47,7 @@ export function isLeaptOver(sources: Sources, { fromMs, throughMs }: Omit<Span, 
   return leapsOf(sources).some((leap) => (isLeapt(leap.value) || leap.value === 'lived') && isOver(leap));
 }
 
-/** Returns the skipped span that contains this time, if the clock will show the time again. */
+/** Returns the skipped span that contains a time, if the clock will show the time again. */
 export function findUndone(sources: Sources, atMs: number): Leap | undefined {
   return leapsOf(sources).findLast(
     ({ value, fromMs, throughMs }) => value === 'undone' && fromMs <= atMs && atMs < throughMs,

@@ -13,7 +13,7 @@ export type WatchedJob = {
   /** The span of decided times that are in the future after the clock was set back. */
   readonly decided?: { readonly afterMs: number; readonly throughMs: number };
   readonly timetable?: Timetable;
-  /** The time of the last list with this job. */
+  /** The time of the last list with the job. */
   readonly listedAtMs: number;
   readonly off: readonly OffPeriod[];
   readonly lastModifiedMs?: number;
@@ -50,7 +50,7 @@ export type WatchedJob = {
   readonly goneAtMs?: number;
   /** The failed requests; undefined unless the schedule cannot be read. */
   readonly unread?: Unread;
-  /** The shortest span with too many times for the server, and the time of this request. */
+  /** The shortest span with too many times for the server, and the time of the request for the span. */
   readonly limit?: { readonly spanMs: number; readonly atMs: number };
 };
 

@@ -192,7 +192,7 @@ function findSkipped(timesMs: readonly number[], { nowMs, durationMs, atOnce, ru
   return timesMs.filter((time) => {
     while ((ends[0] ?? Number.POSITIVE_INFINITY) <= time) ends.shift();
     if (ends.length >= atOnce) return true;
-    // Runs in progress may end after this run.
+    // Runs in progress may end after the new run.
     ends.splice(ends.findLastIndex((endMs) => endMs <= time + durationMs) + 1, 0, time + durationMs);
     return false;
   });

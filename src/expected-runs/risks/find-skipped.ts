@@ -12,7 +12,7 @@ import {
   type WatchedJob,
 } from '../deciding/watched-job.ts';
 
-/** A success of a job. Missed runs before this success count as recovered. */
+/** A success of a job. Missed runs before the success count as recovered. */
 export type Success = { readonly id?: number; readonly startedAtMs: number };
 
 export type SkippedInput = {

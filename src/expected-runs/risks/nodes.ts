@@ -86,7 +86,7 @@ export function findWitnesses(
 /** For each node, the number of further runs for which it counts as usual. */
 type UsualNodes = Readonly<Record<string, number>>;
 
-/** Returns the usual nodes of a job: the nodes of its last five runs, including this run. */
+/** Returns the usual nodes of a job: the nodes of its last five runs, including the given run. */
 export function noteUsual(
   before: UsualNodes | undefined,
   { succeededOn = [], failedNodes }: Run,

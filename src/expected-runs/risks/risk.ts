@@ -127,7 +127,7 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble)
     if (surroundings?.nodeGoneMs(project, node) !== undefined) return [];
     const { sinceMs } = failing;
     const failed = `${toList(jobs)} failed on it, and none has succeeded since`;
-    // Jobs with only this node may themselves be the cause.
+    // Jobs that have only the failing node may themselves be the cause.
     const isOnly = jobs.every((path) => surroundings?.nodeCountOf(ofJobPath(path).project) === 1);
     const evidence = isOnly ? `${failed}; it is their only node, so the jobs may be the cause` : failed;
     const text = isOnly ? `several jobs fail on node ${node}` : `node ${node} fails everywhere`;

@@ -25,7 +25,7 @@ export type ServerSchedule = {
   readonly hours: readonly {
     readonly startMs: number;
     readonly known: HourOfTimes | undefined;
-    /** The number of past undecided times of this hour. */
+    /** The number of past undecided times of the hour. */
     readonly openCount: number;
   }[];
   readonly openCount: number;
