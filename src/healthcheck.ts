@@ -7,6 +7,6 @@ ask.end();
 
 async function start() {
   if (url.protocol !== 'https:') return (await import('node:http')).request(url);
-  // The certificate is for the public host, not for this address.
+  // The certificate is for the public host, not for the address of the check.
   return (await import('node:https')).request(url, { rejectUnauthorized: false });
 }

@@ -8,7 +8,7 @@ export type Block = {
   readonly deflated: readonly Buffer[];
   readonly length: number;
   readonly crc: number;
-  /** The factor that moves a checksum past this piece. */
+  /** The factor that moves a checksum past the piece. */
   readonly shift: number;
 };
 

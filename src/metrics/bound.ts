@@ -140,7 +140,7 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
   return { rows: rows.filter((_row, index) => shown.has(units[index] as string)), shown };
 }
 
-/** Omitted units return if others need less than this share of the limit. */
+/** Omitted units return if others need less than the share `shareOfReturn` of the limit. */
 const shareOfReturn = 0.9;
 
 function unitOf({ family, labels, added = [] }: Row): string {
@@ -170,7 +170,7 @@ function createLabelTree(rows: readonly Row[]) {
       before = labels;
       for (;;) {
         known = level;
-        // The path is complete up to this level.
+        // The path is complete up to `level`.
         const node = path[level] as Node;
         const key = keyAt(row, level);
         const found = node.get(key);

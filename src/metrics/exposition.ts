@@ -38,7 +38,7 @@ export function createExposition({ snapshots, registry, labelsOf, ticks, started
   const startSeconds = startedAtMs === undefined ? undefined : Math.floor(startedAtMs / 1000);
   let last: Reading | undefined;
 
-  /** Returns the values of the own instruments, at most a second old. Scrapes in all formats share these values. */
+  /** Returns the values of the own instruments, at most a second old. Scrapes in all formats share the values. */
   function readOwn(): Reading {
     const nowTicks = ticks();
     if (last === undefined || nowTicks >= last.untilTicks) {

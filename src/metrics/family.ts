@@ -30,7 +30,7 @@ export type Row = {
   /** For histograms and summaries: the suffix of the name, and the label that only their samples have. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
   readonly extra?: readonly [name: 'le' | 'quantile', value: number];
-  /** Configured labels of this row, after the labels of the family. */
+  /** Configured labels of the row, after the labels of the family. */
   readonly added?: readonly LabelPair[];
   /** The exemplar, which only some formats can contain. */
   readonly exemplar?: Exemplar;

@@ -5,7 +5,7 @@ import { createWire, toTime, type Wire } from './wire.ts';
 
 /** Data of a family that its rendered lines do not contain. */
 export type BesideText = {
-  /** Pairs of a line and a time in seconds, at which the series of this and the following lines started. */
+  /** Pairs of a line and a time in seconds, at which the series of the line and of the following lines started. */
   readonly starts: readonly number[];
   readonly natives: readonly (NativePart | undefined)[];
 };
@@ -70,7 +70,7 @@ export function createTranslation(family: Family, beside: BesideText) {
   };
 }
 
-/** Writes the beginning of a `MetricFamily` message, for this number of bytes of `Metric` messages. */
+/** Writes the beginning of a `MetricFamily` message, for `length` bytes of `Metric` messages. */
 export function toFamilyStart({ name, help, type }: Family, suffix: string, length: number): Buffer {
   const head = createWire(256);
   head.text(1, name + suffix);

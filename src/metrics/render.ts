@@ -80,7 +80,7 @@ export function renderEnd(format: TextFormat): string {
   return format === 'openmetrics' ? '# EOF\n' : '';
 }
 
-/** Returns the name for the header. In OpenMetrics, names of counters and infos have no suffix in these lines. */
+/** Returns the name for the header. In OpenMetrics, names of counters and infos have no suffix in the header. */
 function toOpenMetricsName(name: string, type: Family['type']): string {
   if (type === 'counter') return name.replace(/_total$/, '');
   return type === 'info' ? name.replace(/_info$/, '') : name;

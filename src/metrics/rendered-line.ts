@@ -64,7 +64,7 @@ export function createRenderedLine() {
     bound: () => bound,
     hasExemplar: () => hasExemplar,
     exemplar: () => exemplar,
-    /** Reads the line at this position. Returns the next position. */
+    /** Reads the line at a position. Returns the next position. */
     read: (source: Buffer, from: number, nameLength: number): number => {
       text = source;
       let at = from + nameLength;

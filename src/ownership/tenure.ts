@@ -3,7 +3,7 @@ import type { Lease } from '../state/shared-state.ts';
 /** A lease of this replica, by its own monotonic clock. */
 export type Tenure = {
   readonly epoch: number;
-  /** The start of the last acknowledged request. From this time, the lease lasts at least its full time. */
+  /** The start of the last acknowledged request. From then on, the lease lasts at least its full time. */
   readonly acknowledgedTicks: number;
 };
 

@@ -9,7 +9,7 @@ export type ScrapedFamily = {
 export type Point = {
   /** The encoded labels without configured labels. They identify the series of a family, even after a reload. */
   readonly key: Buffer;
-  /** All labels. States of earlier releases have these labels as the key. */
+  /** All labels. States of earlier releases have all labels as the key. */
   readonly fullKey: Buffer;
   readonly labels: Readonly<Record<string, string>>;
   /** The start of the series, if it is a counter and the start is known. */

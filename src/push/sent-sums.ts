@@ -15,7 +15,7 @@ type Unit = {
   firstMs: number;
   /** The sums, sorted by the last scrape that contained the series, oldest first. */
   readonly sums: Map<string, Kept>;
-  /** When series of this unit were last pushed, and their number. */
+  /** When series of the unit were last pushed, and their number. */
   usedMs: number;
   used: number;
   /** The largest number of series so far. */
@@ -26,7 +26,7 @@ type Unit = {
   epoch: number | undefined;
 };
 
-/** The next point begins where this point ended, because a receiver restarts its sum after a gap. */
+/** The next point begins where the last point ended, because a receiver restarts its sum after a gap. */
 type Kept = { readonly sent: Sent; readonly atMs: number };
 
 /**

@@ -227,7 +227,7 @@ function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRow
   };
 }
 
-/** The name that stands for the whole server among the projects. No project has this name. */
+/** The name that stands for the whole server among the projects. No project has an empty name. */
 const wholeServer = '';
 /** The divisor of the budget: a sweep uses at most half of it. */
 const shareOfBudget = 2;

@@ -20,7 +20,7 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions) {
     const leftMs = Math.min(gapMs, nextTicks - clock.ticks());
     if (leftMs > 0) await sleep(clock, leftMs, signal);
     await shared?.take(signal);
-    // A late request does not make the next request earlier, because this would be a burst.
+    // A late request does not make the next request earlier, because two requests in one gap would be a burst.
     nextTicks = clock.ticks() + gapMs;
     asked += 1;
   }

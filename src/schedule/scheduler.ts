@@ -185,7 +185,7 @@ function toPauseMs(failures: number, everyMs: number, random: number): number | 
 
 const maxDoublings = 20;
 
-/** Spreads the retries of this number of polls after the server is back. */
+/** Spreads the retries of a number of polls after the server is back. */
 function spreadEvenly(polls: number): number[] {
   return Array.from({ length: polls }, (_, index) => ((index + 1) / polls) * spreadOverMs);
 }
@@ -237,7 +237,7 @@ function createLine({ everyMs, run, onMissed }: TimedPoll, offsetSeconds: number
     if (next === undefined) return;
     const nowMs = clock.now();
     if (clock.ticks() - next.atTicks > everyMs) onMissed();
-    // A clock that is being adjusted slowly may be slightly behind the time of this run.
+    // A clock that is being adjusted slowly may be slightly behind the time of the run.
     const isEarly = nowMs < next.atMs && next.atMs - nowMs < everyMs / 2;
     wait(isEarly ? next.atMs : nowMs);
     run();

@@ -5,7 +5,7 @@ import type { Self } from '../metrics/self.ts';
 
 export type Seen = {
   readonly state: 'up' | 'refused' | 'down';
-  /** The time since which this state has been seen. */
+  /** The time since which the state has been seen. */
   readonly sinceMs: number;
   readonly message: string | undefined;
 };

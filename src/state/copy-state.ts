@@ -17,7 +17,7 @@ export type UnitSummary = {
 
 type Copy = { from: StateRows; unit: string; to: State };
 
-/** Copies all rows of a unit into a state that has no rows of this unit. */
+/** Copies all rows of a unit into a state that has no rows of the unit. */
 export async function copyUnit({ from, unit, to }: Copy): Promise<void> {
   for await (const entries of readEntries(from, unit)) await to.ledger.commit(unit, { entries });
   const documents = await from.documents(unit);

@@ -7,10 +7,10 @@ import { type State, StateError } from './state.ts';
 export type SharedState = {
   readonly leases: Leases;
   /**
-   * Returns the state of a unit for the owner of this lease; its origin is `usual`. Writes of a unit (commits of the ledger,
-   * changes of the spool, memories) run one after the other. Each write reads the owner, the epoch and the number of commits in
-   * its own transaction, and increments this number. If one of the three is unexpected, the write fails with a `FencedError`
-   * and changes nothing.
+   * Returns the state of a unit for the owner of a lease; its origin is `usual`. Writes of a unit (commits of the
+   * ledger, changes of the spool, memories) run one after the other. Each write reads the owner, the epoch and the
+   * number of commits in its own transaction, and increments this number. If one of the three is unexpected, the write
+   * fails with a `FencedError` and changes nothing.
    */
   readonly owned: (unit: string, lease: Pick<Lease, 'epoch' | 'commits'>) => State;
   readonly close: () => Promise<void>;
@@ -28,7 +28,7 @@ export type Leases = {
   readonly renew: (unit: string, epoch: number, ttlMs: number) => Promise<boolean>;
   /** Sets the digest of the configuration and the address for leases that this replica acquires or renews. */
   readonly configure: (digest: string, address: string) => void;
-  /** Ends the lease of this epoch now. A lease of another epoch is not changed. */
+  /** Ends the lease of an epoch now. A lease of another epoch is not changed. */
   readonly release: (unit: string, epoch: number) => Promise<void>;
   /** Returns all leases, including expired leases. */
   readonly list: () => Promise<readonly Lease[]>;

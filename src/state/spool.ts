@@ -17,9 +17,9 @@ export type Spool = {
     bounds: SpoolBounds,
   ) => Promise<readonly QuarantinedTrace[]>;
   readonly quarantined: () => Promise<readonly QuarantinedTrace[]>;
-  /** Puts quarantined traces back into their old positions in the queue. Returns the number of these traces. */
+  /** Puts quarantined traces back into their old positions in the queue. Returns how many traces were put back. */
   readonly retry: (keys: readonly string[]) => Promise<number>;
-  /** Removes quarantined traces. Returns the number of these traces. */
+  /** Removes quarantined traces. Returns how many traces were removed. */
   readonly drop: (keys: readonly string[]) => Promise<number>;
   readonly size: () => Promise<SpoolSize>;
   /** Returns the number of requests and bytes of log records in the queue. */

@@ -45,7 +45,7 @@ export type FileOptions = {
   readonly dir: string;
   readonly now: () => number;
   readonly isSound?: IsSound | undefined;
-  /** True while a copy into this directory is in progress. If false, an incomplete copy is refused. */
+  /** True while a copy into the directory is in progress. If false, an incomplete copy is refused. */
   readonly isCopying?: boolean | undefined;
 };
 
@@ -61,7 +61,7 @@ export function openStateFile(options: FileOptions): OpenedFile {
     refuseForeign(dir);
     const opened = openOrRestore(paths, now(), isSound);
     if (opened.origin.kind !== 'usual') markRestored(opened.database);
-    // No other process writes these files while the lock is held.
+    // No other process writes incomplete copies while the lock is held.
     for (const whole of [paths.file, paths.copy]) removeDatabase(toHalf(whole));
     if (options.isCopying !== true && hasUnfinishedCopy(opened.database)) {
       opened.database.close();

@@ -16,7 +16,7 @@ export function createBcrypt(nextTurn: () => Promise<void>) {
   }
 
   return {
-    /** Reports whether a password has this hash. Takes at least the time of a hash of `minCost`. */
+    /** Reports whether a password has a hash. Takes at least the time of a hash of `minCost`. */
     compare: async (password: string, { cost, salt, digest }: BcryptHash, minCost: number) => {
       const state = Int32Array.from(start);
       const key = toKey(Buffer.concat([Buffer.from(password, 'utf8'), Buffer.of(0)]).subarray(0, maxPasswordLength));
@@ -25,7 +25,7 @@ export function createBcrypt(nextTurn: () => Promise<void>) {
       expand(state, key, saltWords);
       await stretch(state, keys, { after: 0, to: 2 ** cost });
       const found = finish(state).subarray(0, digest.length);
-      // The result of this work is ignored: all comparisons must take the same time.
+      // The result of the additional rounds is ignored: all comparisons must take the same time.
       await stretch(state, keys, { after: 2 ** cost, to: 2 ** minCost });
       return timingSafeEqual(found, digest);
     },

@@ -1,4 +1,4 @@
-/** Escaped HTML. Only `html` creates this type, so that all text is escaped. */
+/** Escaped HTML. Only `html` creates the type `Html`, so that all text is escaped. */
 export type Html = { readonly [isHtml]: true; readonly text: string };
 
 const isHtml = Symbol('html');

@@ -11,7 +11,7 @@ type Page = {
   readonly title: string;
   readonly body: Html;
   readonly notice?: Html | undefined;
-  /** The requested path of this page below the route prefix. */
+  /** The requested path of the page below the route prefix. */
   readonly path: string;
   /** The number of seconds after which browsers reload the page; by default, they never do. */
   readonly refreshSeconds?: number | undefined;

@@ -31,7 +31,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
   let wasBusy = false;
 
   async function answer(request: Request, response: Response, filters: Filters): Promise<void> {
-    // Responses depend on these headers, so caches must not serve them to other clients.
+    // Responses depend on headers of the request, so caches must not serve a response to other clients.
     response.set({ vary: 'Accept, Accept-Encoding', 'cache-control': 'no-store' });
     const gzip = request.acceptsEncodings('gzip', 'identity') === 'gzip';
     const { contentType, chunks } = await scrape({ accept: request.headers.accept, gzip, ...filters });

@@ -7,7 +7,7 @@ import { createRoutes } from '../server/routes.ts';
 type QuarantineOptions = {
   readonly lifecycle: Lifecycle;
   readonly quarantined: () => QuarantineChanges | undefined;
-  /** Returns the servers whose traces another exporter sends; these traces are not listed here. */
+  /** Returns the servers whose traces another exporter sends; traces of other exporters are not listed here. */
   readonly elsewhere: () => readonly Elsewhere[];
 };
 

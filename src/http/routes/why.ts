@@ -4,7 +4,7 @@ import type { AboutJob } from '../../status/shown-job.ts';
 import type { AboutRuns, WhyEnded, WhyOfJob } from '../../status/why-failed.ts';
 import { createRoutes } from '../server/routes.ts';
 
-/** Returns the watched jobs with this path or id; undefined for a server that is not configured. */
+/** Returns the watched jobs with a path or id; undefined for a server that is not configured. */
 type FindWhy = (server: string, job: string) => readonly Why[] | undefined;
 
 /** Suggests a similar name for an unknown server or job. */

@@ -13,7 +13,7 @@ export type Asked = { readonly path: string; readonly from: string | undefined }
 
 type Words = {
   readonly verb: string;
-  /** What a person can do instead while these requests are off. */
+  /** What a person can do instead while requests that change something are off. */
   readonly otherwise?: string;
 };
 

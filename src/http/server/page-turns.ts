@@ -21,7 +21,7 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
   /** Waits for a turn of the event loop without other pages. */
   readonly nextTurn: () => Promise<void>;
-  /** Returns the number of reloads. When this value changes, shared results are made again. */
+  /** Returns the number of reloads. When the number of reloads changes, shared results are made again. */
   readonly reloads?: () => number;
   /** Called when the first page is refused. */
   readonly onBusy: () => void;
@@ -85,7 +85,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
       const afterReloads = reloads();
       if (made?.afterReloads !== afterReloads) made = makeAnew(afterReloads);
       const value = await made.value;
-      // Without this turn, all waiting callers would continue in the same turn.
+      // Without a turn for each caller, all waiting callers would continue in the same turn.
       await nextTurn();
       return value;
     };

@@ -14,7 +14,7 @@ type PostgresOptions = {
   readonly settings: PostgresSettings;
   readonly replica: Replica;
   readonly clock: Pick<Clock, 'after' | 'random'>;
-  /** The units that this replica may own. The database stays closed while one of these units is being copied. */
+  /** The units that this replica may own. The database stays closed while one of the units is being copied. */
   readonly units: readonly string[];
 };
 
@@ -52,7 +52,7 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
   };
 }
 
-/** Throws if `migrate` has started to copy one of these units (by default any unit) and has not finished. */
+/** Throws if `migrate` has started to copy one of the given units (by default any unit) and has not finished. */
 export async function refuseHalf(sql: Sql, units?: readonly string[]): Promise<void> {
   const unfinished = await readUnfinished(sql);
   if (unfinished.some((unit) => units?.includes(unit) !== false)) refuseUnfinishedCopy('database');

@@ -34,7 +34,7 @@ export function createOwnedUnit({ sql, transact }: Connections, ownership: Owner
   };
 }
 
-/** Throws unless this epoch owns the unit. Until the transaction ends, no other replica can acquire the unit. */
+/** Throws unless the given epoch owns the unit. Until the transaction ends, no other replica can acquire the unit. */
 export async function requireLease(sql: Sql, { unit, owner, epoch }: Omit<Ownership, 'commits'>): Promise<void> {
   const [lease] = await sql('SELECT 1 FROM lease WHERE unit = $1 AND owner = $2 AND epoch = $3 FOR KEY SHARE', [
     unit,

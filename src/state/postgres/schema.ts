@@ -79,12 +79,12 @@ const versions: readonly (readonly string[])[] = [
   ],
   // The units that `migrate` has started to copy. The table is emptied when all of them are complete.
   ['CREATE TABLE unfinished_copy (unit text COLLATE "C" PRIMARY KEY)'],
-  // The name of the owner and the digest of its configuration. An older release does not change these columns when it
+  // The name of the owner and the digest of its configuration. An older release does not change the new columns when it
   // acquires a lease.
   ['ALTER TABLE lease ADD COLUMN owner_configuration text'],
   // The timeline at the last write of the segments.
   ['ALTER TABLE unit ADD COLUMN segment_timeline text'],
-  // Segments are no longer stored. Running earlier releases write these columns of `unit` with every lease.
+  // Segments are no longer stored. Running earlier releases write the columns for segments in `unit` with every lease.
   ['DROP TABLE segment', 'ALTER TABLE unit ALTER COLUMN segment_version SET DEFAULT 0'],
 ];
 

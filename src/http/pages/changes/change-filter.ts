@@ -26,8 +26,8 @@ export function chooseChanges(all: readonly ChangeOfServer[], filter: ChangeFilt
 }
 
 /**
- * Returns a filter for changes. The text is a part of the subject, of the change, or of the user. Times are in ISO format or in
- * ms since 1970. A change matches a time span if it may have happened in this span.
+ * Returns a filter for changes. The text is a part of the subject, of the change, or of the user. Times are in ISO
+ * format or in ms since 1970. A change matches a time span if it may have happened in the span.
  */
 export function toChangeChoice(filter: ChangeFilter): (change: ChangeOfServer) => boolean {
   const text = filter.text.toLowerCase();

@@ -114,7 +114,7 @@ export type Tracing = { readonly isOn: boolean; readonly servers: readonly strin
 
 type Missing = { readonly server: string; readonly id: string; readonly isId: boolean; readonly tracing: Tracing };
 
-/** Explains which executions have a page, and why this execution may have none. */
+/** Explains which executions have a page, and why an execution may have none. */
 export function renderMissing({ server, id, isId, tracing }: Missing): Html {
   return html`<h1>Execution <bdi>${cut(id)}</bdi> of <bdi>${cut(server)}</bdi> not found</h1>
 ${renderReason({ server, isId, tracing })}

@@ -18,7 +18,7 @@ export function renderProblems(status: Status, problems: readonly Problem[], abo
     const notes = renderOthers(problems, about, { word: 'note' });
     return renderBox(mood, headline, html`<p>${toSummary(status)}</p>${renderWatchers(status.servers)}${notes}`);
   }
-  // Only at the start of the exporter, the worst problem is of this kind.
+  // Only at the start of the exporter, the worst problem is of the kind `waiting`.
   const mood = worst.kind === 'waiting' ? 'waiting' : 'bad';
   const alike = listAlike(worst, problems);
   if (alike.length < 2) {

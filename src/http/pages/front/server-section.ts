@@ -119,11 +119,11 @@ function renderPolicy(policy: string | undefined): Html | undefined {
 <pre tabindex="0"><code>${policy}</code></pre>`;
 }
 
-/** Newer releases expose the values of these collectors to Prometheus themselves. */
+/** The collectors whose values newer releases expose to Prometheus themselves. */
 const ownNumbers: readonly string[] = ['app-metrics', 'healthcheck', 'ping', 'threads'];
 const absent: readonly (string | undefined)[] = ['not_found', 'meaningless'];
 
-/** Explains where newer releases of the `rundeck` dialect serve metrics that this API lacks. */
+/** Explains where newer releases of the `rundeck` dialect serve metrics that the API lacks. */
 function renderOwnMetrics(server: ServerStatus): Html | undefined {
   const { dialect, release, apiVersion } = findFacts(server);
   if (dialect !== 'rundeck' || Number.parseInt(release ?? '', 10) < firstRelease || release === undefined)

@@ -35,7 +35,7 @@ function renderCells(target: TargetStatus): Html {
   )}${toCell('Collectors', renderCollectorCount(target))}`;
 }
 
-/** Renders the number of failing collectors; nothing if the server is down, because all then fail for this reason. */
+/** Renders the number of failing collectors; nothing if the server is down, because all then fail. */
 function renderCollectorCount({ state, collectors }: TargetStatus): Html | undefined {
   const polled = collectors.filter((collector) => !isQuietlyOff(collector));
   if (state !== 'up' || polled.length === 0) return undefined;
