@@ -116,7 +116,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
         memory.apiVersion = undefined;
         newestOfServer = undefined;
       }
-      // Both headers are sent again, because the assumed dialect may be wrong.
+      // The token headers of both dialects are sent again, because the assumed dialect may be wrong.
       if (settings.dialect === 'auto' && kind === 'unauthorized') dialect = undefined;
     },
   };

@@ -27,7 +27,7 @@ export const logStorageIncompleteCollector = defineCollector({
   fetch: readIncomplete,
   map: (logs, { executions, oldest }) =>
     [...Map.groupBy(logs, ({ project }) => project)].flatMap(([project, ofProject]) => {
-      // A failed log may be queued again. Such a log counts in only one state.
+      // A failed log may be queued again. A log counts in only one state.
       const failed = ofProject.filter((log) => log.failed === true).length;
       const queued = ofProject.filter((log) => log.queued === true && log.failed !== true).length;
       const dates = ofProject.flatMap(({ sinceMs }) => sinceMs ?? []);

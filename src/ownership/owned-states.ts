@@ -9,7 +9,7 @@ import { type State, toOwner } from '../state/state.ts';
 export type OwnedStates = {
   readonly state: State;
   readonly put: (unit: string, state: State) => void;
-  /** Removes a unit. Its writes fail from then on. */
+  /** Removes a unit. Writes of the removed unit fail from then on. */
   readonly remove: (unit: string) => void;
 };
 

@@ -10,7 +10,7 @@ export const executionLimits = {
   nodeFailureRatio: 0.8,
   nodeFailingJobs: 2,
   durationFactor: 1.3,
-  /** How long an increase of durations is reported. After this time, the new durations count as usual. */
+  /** How long an increase of durations is reported. After 14 days, the new durations count as usual. */
   durationShiftMs: 14 * 24 * hour,
   lagSeconds: 1800,
   /** The window of the problem: two windows in a row with imports only. */
@@ -33,7 +33,7 @@ export const scheduleLimits = {
   windowMs: 30 * minute,
   lateRatio: 0.05,
   offMs: 7 * 24 * hour,
-  /** A critical run at risk is urgent within this time of its start. */
+  /** A critical run at risk is urgent if its start is at most two hours away. */
   soonMs: 2 * hour,
   objective: 0.99,
   burnTimes: 10,

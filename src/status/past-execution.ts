@@ -10,10 +10,10 @@ export type PastExecution = {
   readonly project: string | undefined;
   /** The group and name of the job; for a run without a job, the kind of run. */
   readonly job: string;
-  /** The id of the trace; undefined if the trace is only shown on this page. */
+  /** The id of the trace; undefined if the trace is only shown on a page. */
   readonly traceId: string | undefined;
   readonly permalink: string | undefined;
-  /** The known attempts before and after this attempt. */
+  /** The known attempts before and after the execution. */
   readonly attempts: readonly Attempt[];
   /** More facts, in the order of the page. */
   readonly facts: readonly Fact[];
@@ -120,7 +120,7 @@ function toJob(attributes: Attributes): string {
   return group === undefined ? name : `${group}/${name}`;
 }
 
-/** Collects facts from attributes, which contain users only if this is configured. */
+/** Collects facts from attributes, which contain users only if configured. */
 function toFacts(attributes: Attributes, word: string | undefined): readonly Fact[] {
   const average = attributes[own.jobAverage];
   const errorType = attributes[conventional.errorType];

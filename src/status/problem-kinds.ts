@@ -12,7 +12,7 @@ export type Place =
   | 'off jobs';
 
 type Kind = {
-  /** The alerts for this problem. The first alert has the most helpful runbook. */
+  /** The alerts for the problem. The first alert has the most helpful runbook. */
   readonly alerts: readonly string[];
   readonly page: Place;
   /** True if the problem is not urgent, so that the page stays green. */

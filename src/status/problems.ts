@@ -213,8 +213,8 @@ function* findUnreadable(server: ServerStatus): Generator<Problem> {
 }
 
 /**
- * Returns denied collectors as one problem for each server, because one policy permits all of them. Collectors that need an
- * administrator are a note, because the exporter should not have these rights.
+ * Returns denied collectors as one problem for each server, because one policy permits all of them. Collectors that
+ * need an administrator are a note, because the exporter should not have rights of administrators.
  */
 function* findDenied(server: ServerStatus): Generator<Problem> {
   const denied = toTargets(server).flatMap(({ collectors }) => collectors.filter(({ reason }) => reason === 'denied'));
@@ -249,7 +249,7 @@ function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Pro
 }
 
 const nothingLeftOut = { jobs: 0, durations: 0, room: { jobs: 0 }, limitedBy: undefined };
-/** Above this number, jobs are not counted exactly. */
+/** A greater number of jobs is not counted exactly. */
 const minUntold = 1000;
 
 function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generator<Problem> {

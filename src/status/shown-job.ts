@@ -25,7 +25,7 @@ export type ShownJob = {
   readonly usualMs: number | undefined;
   readonly overdueMs: number | undefined;
   readonly lastFailure?: FailedRun | undefined;
-  /** The changes before the last run, if this run failed. */
+  /** The changes before the last run, if that run failed. */
   readonly explanation?: Explanation | undefined;
   readonly about?: AboutJob;
   /** The changes of the job itself, newest first. */
@@ -52,7 +52,7 @@ type Input = Pick<
   ShownJob,
   'server' | 'path' | 'about' | 'changes' | 'nowMs' | 'seenMs' | 'schedule' | 'lastFailure'
 > & {
-  /** The id of the job that has this path now, if the list of jobs shows it. */
+  /** The id of the job that has the path now, if the list of jobs shows it. */
   readonly jobId?: string | undefined;
   /** Returns why an execution failed, if the reason is stored. */
   readonly failureOf?: (run: EndedStatus) => FailedRun | undefined;

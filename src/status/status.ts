@@ -10,7 +10,7 @@ export type Watcher =
   | { readonly is: 'other'; readonly address: string; readonly page: string | undefined }
   | { readonly is: 'nobody' };
 
-/** A server that another exporter or no exporter watches. Nothing is known about this server here. */
+/** A server that another exporter or no exporter watches. Nothing is known here about such a server. */
 export type Elsewhere = { readonly server: string; readonly watcher: Exclude<Watcher, { is: 'us' }> };
 
 /**
@@ -108,7 +108,7 @@ export type EndedExecution = EndedStatus & { readonly server: string };
 
 export type HourOfRuns = {
   readonly startMs: number;
-  /** The end of the oldest stored execution, if it is within this hour. */
+  /** The end of the oldest stored execution, if it is within the hour. */
   readonly sinceMs?: number | undefined;
   /** The number of runs; undefined for hours before the oldest stored execution. */
   readonly runs: number | undefined;

@@ -26,8 +26,8 @@ export type RisksTonight = {
   readonly expected: number;
   readonly at_risk: number;
   /**
-   * `runs`: runs of jobs without a known run or node. `jobs_without_times`: jobs whose scheduled times are not all known.
-   * `of_projects_off`: how many of these jobs are in a project that is switched off.
+   * `runs`: runs of jobs without a known run or node. `jobs_without_times`: jobs whose scheduled times are not all
+   * known. `of_projects_off`: how many of those jobs are in a project that is switched off.
    */
   readonly not_judged: { readonly runs: number; readonly jobs_without_times: number; readonly of_projects_off: number };
   readonly troubles: readonly TroubleTonight[];
@@ -126,7 +126,7 @@ function toTrouble(trouble: TroubleAhead, { nowMs }: RisksAhead): TroubleTonight
   };
 }
 
-/** The texts for these reasons begin with the name of a job, which must not be capitalized. */
+/** The reasons whose texts begin with the name of a job, which must not be capitalized. */
 const ofJobs = new Set<TroubleAhead['reason']>(['access', 'job_failing', 'child_failing', 'overlap']);
 
 function toRuns({ job, isCritical, firstMs, lastMs, count, reasons, subject }: RunsAtRisk): RunsTonight {

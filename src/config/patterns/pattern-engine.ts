@@ -113,7 +113,7 @@ type PatternNode =
   | { readonly kind: 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly part: PatternNode; readonly min: number; readonly max: number };
 
-/** The error of a pattern that is too large or uses an unsupported feature. Its message is the end of a sentence. */
+/** The error of a pattern that is too large or uses an unsupported feature. The message is the end of a sentence. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
   readonly hint: string;

@@ -94,7 +94,7 @@ export function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, 
   return { afterMs: Math.min(open.afterMs, own.afterMs), throughMs: Math.max(open.throughMs, own.throughMs) };
 }
 
-/** Compares two responses in their common span. They agree if neither has a time in it. */
+/** Compares two responses in their common span. The responses agree if neither has a time in the span. */
 function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agreement'] {
   const untilMs = Math.min(before.untilMs, answer.untilMs);
   if (untilMs > fromMs) {

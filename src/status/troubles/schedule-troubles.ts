@@ -20,7 +20,7 @@ export type ScheduleFacts = {
   /** Findings if the clock was set back, because the scheduler may then start nothing. */
   readonly setBack: readonly Blocker[];
   readonly isCritical: (jobPath: string) => boolean;
-  /** The maximum delay of a start. After this time, the expected time is decided. */
+  /** The maximum delay of a start. After the maximum delay, the expected time is decided. */
   readonly marginMs: number;
   readonly nowMs: number;
   /** The share of scheduled runs that must start in time. */

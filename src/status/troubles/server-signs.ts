@@ -17,8 +17,8 @@ type Sample = {
 };
 
 /**
- * Stores the values that servers report about themselves for half an hour, because a single value proves little about threads
- * and heap. If a server or member stops reporting, these problems end, because they may be over.
+ * Stores the values that servers report about themselves for half an hour, because a single value proves little about
+ * threads and heap. If a server or member stops reporting, its problems end, because they may be over.
  */
 export function createServerSigns(clock: Pick<Clock, 'now' | 'ticks'>, everyMs = 0, limits = usualLimits.server) {
   const validForMs = toPatienceMs(everyMs);

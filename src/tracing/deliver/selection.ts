@@ -74,7 +74,7 @@ export function createBatchSize(fullBytes: number) {
   let lost = 0;
   let passed = 0;
   let passesToGrow = 1;
-  /** True while no request of this size was successful. */
+  /** True while no request of the new size was successful. */
   let isProbing = false;
 
   return {

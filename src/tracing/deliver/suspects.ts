@@ -65,7 +65,7 @@ type Known = {
   suspect: Suspect;
   losses: number;
   dueTicks: number;
-  /** How often another trace was delivered right after the loss of this trace. */
+  /** How often another trace was delivered right after the loss of the trace. */
   strikes: number;
 };
 

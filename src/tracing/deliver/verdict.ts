@@ -44,7 +44,7 @@ function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
   if (isCut || bytes.length === 0) return { rejectedSpans: 0, message: '' };
   try {
     const serializer = isJson(contentType) ? JsonTraceSerializer : ProtobufTraceSerializer;
-    // All signals have the same fields in protobuf, but other names of these fields in JSON.
+    // All signals have the same fields in protobuf, but in JSON, the fields have other names.
     const partialSuccess: Rejected | undefined = serializer.deserializeResponse(bytes).partialSuccess;
     // JSON stores 64-bit numbers as text.
     const rejectedSpans = Number(

@@ -36,7 +36,7 @@ export function createCauses() {
       }
       return last;
     },
-    /** Returns the last failure with this id, and its start. */
+    /** Returns the last failure with an id, and the start of the failure. */
     failureOf: (id: number): FailureOfRun | undefined => {
       const [key = '', body = '{}'] = [...known].findLast(([each]) => each.endsWith(` ${id}`)) ?? [];
       // This cast is safe: only `note` writes these documents.

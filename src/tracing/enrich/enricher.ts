@@ -38,7 +38,7 @@ export type EnricherOptions = {
   /** The spooling of traces; undefined if traces are made only for pages. */
   readonly spooling: Spooling | undefined;
   readonly detail: Detail;
-  /** The links of attempts. They are recorded with the counted runs, and the enricher loads them. */
+  /** The links of attempts. The links are recorded with the counted runs; the enricher loads the links. */
   readonly attempts: Attempts;
   /** Plans the trace of an execution. The epoch is needed because ids are unique only within an epoch. */
   readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;
@@ -128,7 +128,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     observe.pending(waiting.size());
   }
 
-  /** Returns true if other executions should be tried after this error. */
+  /** Returns true if other executions should be tried after the error. */
   function noteFault(entry: Waiting, error: unknown): boolean {
     // A server without a response will not respond for the next execution.
     if (error instanceof ApiError) {

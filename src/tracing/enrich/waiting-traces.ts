@@ -7,7 +7,7 @@ export type Waiting = {
   readonly pending: PendingTrace;
   /** The execution as it was listed when it was counted. */
   readonly listed: TracedExecution | undefined;
-  /** The time of the first response to a request for this trace, in ticks of the seal clock. */
+  /** The time of the first response to a request for the trace, in ticks of the seal clock. */
   sinceTicks: number | undefined;
   retryAtTicks: number;
   /** True if a request for the trace got no response. */
@@ -16,7 +16,7 @@ export type Waiting = {
   faults: number;
 };
 
-/** Executions with all fields of their rows, if these fields were read. */
+/** Executions with all fields of their rows, if the fields were read. */
 export type ListedRuns = ReadonlyMap<PendingTrace, TracedExecution>;
 
 export type WaitingTraces = {
@@ -120,7 +120,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
       if (isOfWholeServer(fault)) sealClock.silent();
       else if (isUnsent) sealClock.answered();
       else noteAnswer(entry);
-      // An unsent request says nothing about this trace.
+      // An unsent request says nothing about its trace.
       if (isUnsent) return;
       entry.isUnanswered = true;
       entry.faults += 1;

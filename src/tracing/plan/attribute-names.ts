@@ -1,4 +1,4 @@
-/** The version of the conventions that define these names. */
+/** The version of the conventions that define the names below. */
 export const schemaUrl = 'https://opentelemetry.io/schemas/1.45.0';
 
 /**

@@ -28,12 +28,12 @@ type Task = {
 export type Outcome = {
   readonly result: Result;
   readonly errorType: string | undefined;
-  /** The reason of the server for the failure of this step or node, as an error type. */
+  /** The reason of the server for the failure of the step or node, as an error type. */
   readonly reason: string | undefined;
   /** The original word of the server for the reason. */
   readonly word?: string | undefined;
   readonly exitCode?: number | undefined;
-  /** True if an error handler recovered the failure. A recovered failure does not count above this level. */
+  /** True if an error handler recovered the failure. A recovered failure does not count above its level. */
   readonly isRecovered: boolean;
   readonly why: string;
 };

@@ -4,7 +4,7 @@ import type { Attributes, Span } from './span.ts';
 
 export type TraceFormat = 'protobuf' | 'json';
 
-/** Returns an upper bound for the size of these spans in a request, without building the request. */
+/** Returns an upper bound for the size of spans in a request, without building the request. */
 export function* estimateBytes(
   spans: readonly Span[],
   resource: Attributes,

@@ -19,7 +19,7 @@ export function toSpanId(namespace: string, execution: string, key: SpanKey): st
   return digest(['ax1', 'span', namespace, execution, key.kind, ...path, ...node], 16);
 }
 
-/** Returns the W3C header for requests that continue a trace below this span. */
+/** Returns the W3C header for requests that continue a trace below a span. */
 export function toTraceparent(traceId: string, spanId: string): string {
   return `00-${traceId}-${spanId}-01`;
 }

@@ -27,7 +27,7 @@ export function toRootOutcome(
     case 'failed-with-retry':
       return toFailure(source, below, 'the execution failed and is retried');
     case 'scheduled':
-      // A finished one-time run may still have this status. In this case the results of its nodes decide.
+      // A finished one-time run may still have the status `scheduled`; then the results of its nodes decide.
       if (execution.failedNodes.length > 0) return toFailure(source, below, 'the one-time run ended with failed nodes');
       if (execution.succeededNodes > 0) return plain('success', 'the one-time run ended without failed nodes');
       return unknown('a one-time run ended without a status and without nodes');
