@@ -68,7 +68,7 @@ async function askSome(api: Api, round: Round, learned: Learned): Promise<void> 
   }
 }
 
-/** Requests the times of a gap. The server lists all times from the gap up to now, oldest first. */
+/** Requests the start times of a gap. The server lists all start times from the gap up to now, oldest first. */
 async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources, isAgain }: Round & Again) {
   const { gap } = timetable ?? {};
   const minutes = Math.ceil((nowMs() - (gap?.afterMs ?? nowMs())) / minuteMs) + 1;

@@ -81,7 +81,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options) {
       const done = new Set<string>();
       share.grow();
       let isAnswered = false;
-      // The next times of new jobs come first, because other requests need them.
+      // The next start times of new jobs come first, because other requests need them.
       for (let round = 0; round < 2 && clock.ticks() >= pausedUntilTicks && limit.requests > 0; round += 1) {
         const fresh = new Set(
           [...jobs.all.values()].filter(({ timetable }) => timetable === undefined).map(({ id }) => id),
@@ -120,7 +120,7 @@ function toAnswered({ answers, end }: Asked, { atMs, isCostly }: { atMs: number;
   };
 }
 
-/** Reports whether the server may have failed because it had too many times to list. */
+/** Reports whether the server may have failed because it had too many start times to list. */
 function isTooMuch({ end }: Asked): boolean {
   const { fault, spanMs } = end ?? {};
   if (spanMs === undefined || !(fault instanceof ApiError)) return false;
@@ -141,5 +141,5 @@ function isOfJob(fault: unknown): boolean {
 
 const maxOfInterval = 0.7;
 const maxRequests = 240;
-/** The server continues to list times after the client has stopped waiting for them. */
+/** The server continues to list start times after the client has stopped waiting. */
 const pauseMs = 600_000;

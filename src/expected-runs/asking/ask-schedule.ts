@@ -8,11 +8,11 @@ import { edgeMs, maxTimes, planQuestion, type Question, type Situation } from '.
 
 type AskInput = {
   readonly nowMs: () => number;
-  /** True if the job list shows an edit of the job, which makes its known times invalid. */
+  /** True if the job list shows an edit of the job, which makes its known start times invalid. */
   readonly isChanged: boolean;
-  /** True if a missed run waits for a confirmation of the known times. */
+  /** True if a missed run waits for a confirmation of the known start times. */
   readonly isWaiting: boolean;
-  /** True while too many other jobs wait: a list of times then ends with two times, and the next turn requests more. */
+  /** True while too many other jobs wait: a list then ends with two start times, and the next turn requests more. */
   readonly isBrief: boolean;
 };
 
@@ -21,7 +21,7 @@ export type Asked = {
   readonly requests: number;
   /** The time that the server worked, without waits and round trips. */
   readonly workMs: number;
-  /** Why the requests ended early: an error with the requested span, or a response without times. */
+  /** Why the requests ended early: an error with the requested span, or a response without start times. */
   readonly end?: { readonly fault?: unknown; readonly spanMs?: number; readonly why?: string };
 };
 
@@ -68,17 +68,17 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     answers.push(isChanged ? { ...answer, isAfterEdit: true } : answer);
     if (job.timetable === undefined && question.ask === 'next') break;
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
-    // A single time does not show when the following times are, so the list needs at least two.
+    // A single start time does not show the following ones, so the list needs at least two.
     if (isBrief && question.ask === 'times' && timesAfter(known, askedAtMs).length > 1) break;
     isListDue &&= question.ask === 'next';
     isUnedited ||= question.ask === 'times';
-    // Without a time in the span, the next time is later.
+    // Without a start time in the span, the next start is later.
     isNextSure ||= answer.timesMs.length > 0;
   }
   return { answers, requests: answers.length, workMs };
 }
 
-/** Requests for the next time, and for the hour, the day and the week after it. */
+/** Requests for the next start, and for the hour, the day and the week after the next start. */
 const maxRequests = 4;
 
 type One = { readonly question: Question; readonly hasForecast: boolean; readonly askedAtMs: number };
@@ -101,7 +101,7 @@ async function ask(api: Pick<Api, 'get'>, { id }: WatchedJob, one: One): Promise
   return { source, askedAtMs, untilMs, timesMs };
 }
 
-/** The reason why the reported next time is in the past: the scheduler of the server has stopped. */
+/** The reason why the reported next start is in the past: the scheduler of the server has stopped. */
 type Over = { readonly why: string };
 
 const minuteMs = 60_000;

@@ -24,7 +24,7 @@ export function planDueJobs(jobs: Iterable<WatchedJob>, input: DueInput): readon
     if (rank !== undefined) due.push({ job, rank });
   }
   due.sort((one, other) => one.rank - other.rank || toTurnMs(one) - toTurnMs(other));
-  // If responses contain only one time each, only a few jobs are requested.
+  // If responses contain only one start time each, only a few jobs are requested.
   let single = 0;
   return due.filter(({ job }) => job.timetable?.source !== 'next-run' || ++single <= maxSingle);
 }

@@ -10,11 +10,11 @@ export type Situation = {
   readonly maxSpanMs: number;
   /** True if the next start was read in the same turn. */
   readonly isNextSure: boolean;
-  /** True if known times must be requested again. */
+  /** True if known start times must be requested again. */
   readonly isListDue: boolean;
   /** True if the job was not edited since the times were listed: the job list shows no edit, or the times were listed just now. */
   readonly isUnedited: boolean;
-  /** True if the times only have to be confirmed; then a slightly shorter span is enough. */
+  /** True if the start times only have to be confirmed; then a slightly shorter span is enough. */
   readonly isConfirming: boolean;
 };
 
@@ -49,7 +49,7 @@ function isEnough(timetable: Timetable, nowMs: number): boolean {
   return timesAfter(timetable, nowMs).length >= 2 && timetable.untilMs - nowMs >= enoughMs;
 }
 
-/** Reports whether only the next time is known although more times could be requested. */
+/** Reports whether only the next start is known although more starts could be requested. */
 export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: number): boolean {
   const [firstMs] = timesAfter(timetable, nowMs);
   if (timetable.source !== 'forecast' || firstMs === undefined) return false;
@@ -59,8 +59,8 @@ export function isUnlisted(timetable: Timetable, nowMs: number, maxSpanMs: numbe
 type Stretch = { readonly quietMs: number; readonly listedMs: number; readonly maxMs: number };
 
 /**
- * Chooses how far to list from the next time on. A long span needs fewer requests, and has at least two times of a rare
- * schedule. The response must not have more than `maxTimes` times.
+ * Chooses how far to list from the next start on. A long span needs fewer requests, and has at least two starts of a
+ * rare schedule. The response must not have more than `maxTimes` start times.
  */
 function chooseStretch(coming: readonly number[], { quietMs, listedMs, maxMs }: Stretch): number | undefined {
   const isListed = listedMs >= minuteMs;
@@ -98,7 +98,7 @@ const stretches = [
 /** A span may grow from an hour to a day at once, because the hours of a day are similar. */
 const maxGrowth = 27;
 const fewTimes = 1.9;
-/** For a schedule that starts every second, the span has 3,660 times. */
+/** For a schedule that starts every second, the span has 3,660 starts. */
 const maxUnsureMs = hourMs + minuteMs;
 /** A response of this age is still valid if the list shows no edit. The first contact with many jobs takes this long. */
 const freshMs = 30 * minuteMs;
@@ -106,5 +106,5 @@ const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;
 /** The server computes the span with its own clock and may cut times to seconds, so the last start may be missing. */
 export const edgeMs = 30_000;
-/** If the next start is later than a week from now, no further times are requested. */
+/** If the next start is later than a week from now, no further starts are requested. */
 const maxAheadMs = 7 * 24 * hourMs;

@@ -55,9 +55,9 @@ export function decide(before: WatchedJob, input: DecideInput): Decided {
   let doubt: Doubt | undefined;
   let isWaiting = false;
   for (const time of openTimes(job)) {
-    // Times in the gap come first.
+    // Start times in the gap are decided first.
     if (gap !== undefined && time > gap.afterMs) break;
-    // The start windows of times do not overlap, so no run matches two times.
+    // The start windows of expected times do not overlap, so no run matches two of the times.
     const step = decideOne(
       { ...job, ...toOwner(job, time), runs },
       { ...input, expectedMs: time, index: times.indexOf(time) },
@@ -120,13 +120,13 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const run = findNearest(runs, 'scheduled', expectedMs, window);
   if (run !== undefined) {
     const delayMs = Math.max(0, run.startedAtMs - expectedMs);
-    // A late run may belong to an unknown next time.
+    // A late run may belong to the next expected time, which is unknown.
     const isAlone = timetable?.source === 'forecast' && timetable.timesMs.length === 1;
     if (isAlone && delayMs > maxSureDelayMs && nowMs <= expectedMs + maxWaitMs)
       return { is: 'wait', needsAnswer: true };
     return { is: 'ran', expectedMs, delayMs, runId: run.id };
   }
-  // If the next time is unknown, the end of the start window is also unknown.
+  // If the next expected time is unknown, the end of the start window is also unknown.
   if (expectedMs > nowMs) return wait;
   if (job.hiddenMs !== undefined) {
     return expectedMs > job.hiddenMs ? { is: 'skipped' } : { is: 'undecided', expectedMs, why: 'hidden' };
@@ -182,7 +182,7 @@ const wait: Wait = { is: 'wait' };
 /** The maximum delay until an execution becomes visible. */
 const maxBehindMs = 60_000;
 
-/** The delay up to which a run surely belongs to its time: half of the usual minute between times. */
+/** The delay up to which a run surely belongs to its expected time: half of the usual minute between starts. */
 const maxSureDelayMs = 30_000;
 
 const noTimes = { timesMs: [], untilMs: 0 };
@@ -255,7 +255,7 @@ type StartWindow = { readonly fromMs: number; readonly throughMs: number };
 /** The clocks of members may differ by this much. */
 const earliestMs = 5000;
 
-/** Returns the start window of a time: up to half of the distance to the neighbours. */
+/** Returns the start window of an expected time: up to half of the distance to the neighbours. */
 export function toStartWindow(
   { timesMs, untilMs, gap, withdrawnMs = -Infinity }: Times,
   index: number,
@@ -268,7 +268,7 @@ export function toStartWindow(
   const gapAfterMs = gap?.afterMs;
   const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
   const knownMs = isBeforeGap ? gapAfterMs : untilMs;
-  // The distance of known times gives an unknown next time.
+  // The distance of known start times gives an unknown next one.
   const later = isBeforeGap ? timesMs[index + 2] : undefined;
   const apartMs = before !== undefined ? time - before : (later ?? Number.NaN) - (told ?? Number.NaN);
   const guessed = Number.isNaN(apartMs) || knownMs > time + 2 * marginMs ? undefined : time + apartMs;

@@ -11,7 +11,7 @@ export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wai
   if (gap.isLost === true || job.goneAtMs !== undefined) return 'lost';
   const maxPerHour = gap.maxPerHour ?? (job.timetable && toMostPerHour(job.timetable));
   const isRecent = nowMs - gap.throughMs <= maxListGapMs;
-  // The first list after a gap is short. A longer list will show the number of times in the gap.
+  // The first list after a gap is short. A longer list will show the number of start times in the gap.
   if (maxPerHour === undefined && job.timetable?.source === 'forecast' && isRecent) return 'wait';
   if (!isUneditedSince(job, gap.askedAtMs)) return 'lost';
   const hours = Math.ceil((nowMs - gap.afterMs) / hourMs);
@@ -25,7 +25,7 @@ export function isUneditedSince({ lastModifiedMs }: WatchedJob, askedAtMs: numbe
   return lastModifiedMs !== undefined && lastModifiedMs <= askedAtMs - minSlackMs;
 }
 
-/** The past times in a response, or the oldest of too many. */
+/** The past start times in a response, or the oldest of too many. */
 type PastAnswer = { readonly timesMs: readonly number[]; readonly isCut: boolean };
 
 export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, sources: Sources): WatchedJob {
@@ -44,7 +44,7 @@ export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, s
   return { ...job, timetable: { ...timetable, timesMs, gap: { ...gap, afterMs: lastMs, likely } } };
 }
 
-/** Marks a gap as lost, because the server cannot list its times. */
+/** Marks a gap as lost, because the server cannot list the start times of the gap. */
 export function loseGap(job: WatchedJob): WatchedJob {
   const { timetable } = job;
   if (timetable?.gap === undefined) return job;
@@ -57,7 +57,7 @@ export function closeGap(job: WatchedJob, gap: Gap, sources: Sources): Judged {
   if (timetable === undefined) return { job, verdicts: [] };
   const { maxPerHour, afterMs, throughMs } = gap;
   const all = maxPerHour === undefined ? toLikely(timetable, afterMs, throughMs) : gap.likely;
-  // If the first responses had only one time each, some times of the gap are known.
+  // If the first responses had only one start time each, some start times of the gap are known.
   const known = maxPerHour === undefined ? timesAfter(timetable, afterMs).filter((time) => time <= throughMs) : [];
   const likely = all
     .map(({ firstMs, count }) => ({
@@ -81,6 +81,6 @@ function wasExpected({ off, project }: WatchedJob, atMs: number, sources: Source
   return !isOff && !isProjectOffAt(sources, project, atMs);
 }
 
-/** The number of times in an hour of a job that starts every second. */
+/** The number of starts in an hour of a job that starts every second. */
 const maxListed = 3600;
 const hourMs = 3_600_000;

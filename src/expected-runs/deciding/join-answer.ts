@@ -33,7 +33,7 @@ export function joinAnswer(
 ): Joined {
   const { askedAtMs } = told;
   const slackMs = minSlackMs + doubtMs;
-  // The response may lack a time that passed during the request.
+  // The response may lack a start time that passed during the request.
   const sureSinceMs = askedAtMs - slackMs;
   const coming = told.timesMs.filter((time) => time > askedAtMs);
   // The member that responded and the member that runs the job may have different clocks.
@@ -102,7 +102,7 @@ function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agr
     const isQuiet = !answer.timesMs.some((time) => time > fromMs && time <= untilMs);
     return isQuiet && isOutOfStep(before.timesMs, answer.timesMs) ? 'unknown' : 'same';
   }
-  // A time that is due now may be over by another clock, so only an additional time is a difference.
+  // A start that is due now may be over by another clock, so only an additional start is a difference.
   if (before.untilMs > fromMs) return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
   // After a long absence, responses do not overlap, so only regular distances can be compared.
   const distanceMs = toEvenDistance(before.timesMs);
@@ -119,7 +119,7 @@ function areSame(some: readonly number[], others: readonly number[], afterMs: nu
   return own.length === told.length && own.every((time, index) => time === told[index]);
 }
 
-/** Reports whether times break a regular distance. False if there is no time to compare. */
+/** Reports whether start times break a regular distance. False if there is no start time to compare. */
 function isOutOfStep(times: readonly number[], [first]: readonly number[]): boolean {
   const distanceMs = toEvenDistance(times);
   const last = times.at(-1);

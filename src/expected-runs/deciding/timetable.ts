@@ -1,20 +1,20 @@
 export type Timetable = {
-  /** The kind of response: `forecast` with many times, or only the next run (older servers). */
+  /** The kind of response: `forecast` with many start times, or only the next run (older servers). */
   readonly source: 'forecast' | 'next-run';
   readonly askedAtMs: number;
-  /** The end of the span in which all times are known. */
+  /** The end of the span in which all start times are known. */
   readonly untilMs: number;
-  /** The times, in ascending order. Past times are removed after they have been decided. */
+  /** The start times, in ascending order. Past start times are removed after they have been decided. */
   readonly timesMs: readonly number[];
-  /** A later response has confirmed all times up to this time. */
+  /** A later response has confirmed all start times up to this time. */
   readonly confirmedMs: number;
   readonly gap?: Gap;
   readonly unsure?: Unsure;
-  /** The first time that an edit removed. A start near the removed time does not match an earlier time. */
+  /** The first start time that an edit removed. A start near the removed one does not match an earlier one. */
   readonly withdrawnMs?: number;
 };
 
-/** A response about future times. */
+/** A response about future start times. */
 export type Answer = Omit<Timetable, 'confirmedMs' | 'gap' | 'unsure' | 'withdrawnMs'> & {
   /** True if the job list has shown an edit after the response. */
   readonly isAfterEdit?: boolean;
@@ -23,23 +23,23 @@ export type Answer = Omit<Timetable, 'confirmedMs' | 'gap' | 'unsure' | 'withdra
 /** A span of times that may belong to another schedule. A run may match one of these times, but none counts as missed. */
 export type Unsure = { readonly afterMs: number; readonly throughMs: number };
 
-/** A span without known times, because a request came too late. */
+/** A span without known start times, because a request came too late. */
 export type Gap = {
   readonly afterMs: number;
   readonly throughMs: number;
   /** The time of the request for the last response before the gap. */
   readonly askedAtMs: number;
-  /** The maximum number of times in an hour before the gap; undefined if too few times are known. */
+  /** The maximum number of starts in an hour before the gap; undefined if too few starts are known. */
   readonly maxPerHour?: number;
-  /** The number of times in each hour, if the pattern of times continues. */
+  /** The number of starts in each hour, if the pattern of starts continues. */
   readonly likely: readonly LikelyTimes[];
-  /** True if the server can no longer list the times of the gap. */
+  /** True if the server can no longer list the start times of the gap. */
   readonly isLost?: true;
 };
 
 type LikelyTimes = { readonly firstMs: number; readonly count: number };
 
-/** Returns times in a window before or after a response, if the times of the response repeat. */
+/** Returns start times in a window before or after a response, if the start times of the response repeat. */
 function timesBeside(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
   const { askedAtMs, untilMs } = timetable;
   const periodMs = toPeriodMs(timetable) ?? untilMs - askedAtMs;
@@ -50,7 +50,7 @@ function timesBeside(timetable: Timetable, fromMs: number, toMs: number): readon
   return repeatedWithin(timetable, periodMs, span).map((time) => time - shiftMs);
 }
 
-/** Returns the maximum number of future times in an hour; undefined if too few times are known. */
+/** Returns the maximum number of future starts in an hour; undefined if too few starts are known. */
 export function toMostPerHour(timetable: Timetable): number | undefined {
   const times = timesAfter(timetable, timetable.askedAtMs);
   const listedMs = timetable.untilMs - (times[0] ?? Number.POSITIVE_INFINITY);
@@ -68,7 +68,7 @@ export function toMostPerHour(timetable: Timetable): number | undefined {
 export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
-    // A time at a full hour belongs to the hour that it begins.
+    // A start at a full hour belongs to the hour that it begins.
     const toMs = Math.min((Math.floor((fromMs + 1) / hourMs) + 1) * hourMs - 1, throughMs);
     const times = timesBeside(timetable, fromMs, toMs);
     if (times[0] !== undefined) likely.push({ firstMs: times[0], count: times.length });
@@ -97,7 +97,7 @@ export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable):
 
 const maxAgeMs = 6 * hourMs;
 
-/** Returns the times in a future window. After the end of the response, times repeat if their period is known. */
+/** Returns the start times in a future window. After the end of the response, times repeat if their period is known. */
 export function timesWithin(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
   const periodMs = toMs <= timetable.untilMs ? undefined : toPeriodMs(timetable);
   return repeatedWithin(timetable, periodMs, { fromMs, toMs: Math.min(toMs, toKnownMs(timetable)) });
@@ -119,12 +119,12 @@ function repeatedWithin({ timesMs, untilMs }: Timetable, periodMs: number | unde
   return times;
 }
 
-/** Returns the shortest period after which all times of a response repeat; undefined if there is none. */
+/** Returns the shortest period after which all start times of a response repeat; undefined if there is none. */
 function toPeriodMs(timetable: Timetable): number | undefined {
   const known = periods.get(timetable);
   if (known !== undefined) return known.ms;
   const { timesMs, askedAtMs, untilMs } = timetable;
-  // The response may lack a time that passed during the request.
+  // The response may lack a start time that passed during the request.
   const fromMs = askedAtMs + minSlackMs;
   const place = placeAfter(timesMs, fromMs);
   const ownMs = (timesMs[place + 1] ?? Number.POSITIVE_INFINITY) - (timesMs[place] ?? 0);
@@ -144,7 +144,7 @@ function toPeriodMs(timetable: Timetable): number | undefined {
 /** The period of each timetable. The period is cached, because each page needs many. */
 const periods = new WeakMap<Timetable, { readonly ms: number | undefined }>();
 
-/** Reports whether the times up to a given time are listed, or repeat. */
+/** Reports whether the start times up to a given time are listed, or repeat. */
 export function isTimedUntil(timetable: Timetable | undefined, toMs: number): boolean {
   if (timetable === undefined || toMs > toKnownMs(timetable)) return false;
   return toMs <= timetable.untilMs || toPeriodMs(timetable) !== undefined;
@@ -157,12 +157,12 @@ function toKnownMs({ askedAtMs, untilMs }: Timetable): number {
 
 const maxRepeats = 2;
 
-/** Returns the times after `atMs`, which must not be before the last request. */
+/** Returns the start times after `atMs`, which must not be before the last request. */
 export function timesAfter({ timesMs }: Pick<Timetable, 'timesMs'>, atMs: number): readonly number[] {
   return timesMs.slice(placeAfter(timesMs, atMs));
 }
 
-/** Returns the index of the first time after `atMs`. */
+/** Returns the index of the first start time after `atMs`. */
 function placeAfter(timesMs: readonly number[], atMs: number): number {
   let low = 0;
   let high = timesMs.length;
