@@ -54,7 +54,7 @@ describe('api/exchange', () => {
     expect([told, vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([[], 0, 0]);
   });
 
-  it('keeps the start of a response that is too large, if the start is enough', async () => {
+  it('keeps only the start of a large response if the start is enough', async () => {
     const { outcome, start, head, data, told } = begin({ maxWireBytes: 5, cutsAnswers: true });
     start();
     head();

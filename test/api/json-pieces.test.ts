@@ -38,7 +38,7 @@ describe('api/json-pieces', () => {
     },
   );
 
-  it('reads a large list inside a large list of an object, with a pause between pieces', async () => {
+  it('reads nested large lists with a pause between pieces', async () => {
     const rows = Array.from({ length: 5000 }, (_, id) => ({ id, text: `é "${'y'.repeat(40)}` }));
     const given = { paging: { total: 1 }, executions: rows, steps: [{ nodes: rows }], last: null };
     turns = 0;

@@ -150,7 +150,7 @@ describe('commands/check --live', () => {
     expect(live[2]).toMatch(/^clock \| default \| warning \| the clock of the server is 9\d s behind$/);
   });
 
-  it('reports that the expiry of a token is unknown if the token cannot be read', async () => {
+  it('reports an unknown expiry if the token cannot be read', async () => {
     const simulator = await start();
     const token = 'a-token-that-somebody-else-created';
     simulator.control.addToken({ token, user: 'watcher', creator: 'admin', expiresAtMs: Date.now() + 86_400_000 });

@@ -88,7 +88,7 @@ describe('diagnosis/journal', () => {
     ]);
   });
 
-  it('records jobs and projects that could not be read for a while as listed again', async () => {
+  it('records jobs and projects that become readable again as `listed again`', async () => {
     const token = 'of-a-changing-policy';
     await begin({ token });
     const policy = { systemRead: false, nodes: [] };

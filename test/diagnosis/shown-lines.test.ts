@@ -62,7 +62,7 @@ it.each([
   expect(new Set(lines.map(({ text }) => text.trim()))).toEqual(new Set(['[removed]']));
 });
 
-it('keeps the same number of lines for each node on which the step failed, in the order of the log', () => {
+it('keeps equally many lines for each failed node, in the order of the log', () => {
   const others = ['db04', 'db05'].map((node) => ({ node, context: `2@node=${node}/1` }));
   const long = Array.from({ length: 80 }, (_, at) => line(`db03 ${at}`));
   const short = ['db04 a', 'db04 b'].map((text) => line(text, { node: 'db04' }));
@@ -112,7 +112,7 @@ describe('of a long step', () => {
   const textsOf = (kept: ReturnType<typeof keepLines>) =>
     kept.lines.map(({ text, gap }) => (gap === undefined ? text : `${gap.isRead ? '' : '?'}${gap.lines} ${text}`));
 
-  it('keeps the errors in the middle and the last lines, and counts the lines in between', () => {
+  it('keeps early errors and the last lines, and counts the lines in between', () => {
     const kept = keepLines(tail, cause, createScrub(), { step: { lines: step, isWhole: true }, isCut: true });
     const texts = textsOf(kept);
     expect(texts.slice(0, 4)).toEqual([`300 ${trace[0]}`, trace[1], trace[2], '4953 removed /var/tmp/part-4953']);

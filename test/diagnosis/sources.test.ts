@@ -177,7 +177,7 @@ describe('diagnosis/sources', () => {
     expect(told()).toEqual(['definition pay/settle: steps, options changed (1, 6]']);
   });
 
-  it('reads the definition of a failed job in the next minute if the server could not answer', async () => {
+  it('reads the definition of a failed job a minute later if the server did not respond', async () => {
     const { control, minutes, told, id } = await begin();
     control.runJob(id);
     await minutes(2);

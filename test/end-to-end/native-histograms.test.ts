@@ -128,7 +128,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
     expect(await valueOf('histogram_count(automation_exporter_api_request_duration_seconds)')).toBe(1);
   });
 
-  it('start at 0 if an older release counted before', async () => {
+  it('native histograms start at 0 if an older release counted before', async () => {
     expect(await valueOf(`histogram_count(${seriesOf('older')})`)).toBe(0);
     expect(await valueOf(`histogram_count(${seriesOf('grown')})`)).toBe(2000);
     const sum = observeAll(durations.slice(1000)).sumSeconds ?? 0;

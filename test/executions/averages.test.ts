@@ -21,7 +21,7 @@ const someFacts: JobFacts = {
 };
 
 describe('executions/averages', () => {
-  it('publishes a changed average without a counted run', async () => {
+  it('publishes a changed average even without a new counted run', async () => {
     const { finish, rounds, shown, averages, pass, restart, job } = await play();
     await rounds(2);
     finish('pay');

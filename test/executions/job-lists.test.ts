@@ -83,7 +83,7 @@ describe('executions/job-lists', () => {
     expect(counted()).toEqual(['pay __other__ failed 1', 'pay copy failed 1']);
   });
 
-  it('gives an active job the slot of a job that has not run for thirty days', async () => {
+  it('gives an active job the slot of a job that was idle for thirty days', async () => {
     const { control, job, fail, counted, rounds } = await play({ settings: { cap: 2 } });
     const [often = '', next = ''] = ['often', 'copy'].map((name) => control.createJob('pay', { name, group: '' }));
     fail(job);
@@ -247,7 +247,7 @@ describe('executions/job-lists', () => {
     expect(lists() - before).toBe(3);
   });
 
-  it('requests no further list in a round after slow lists have taken a fifth of it', async () => {
+  it('requests no more slow lists after a fifth of the round', async () => {
     const onRequest = ({ path }: { readonly path: string }) => path.endsWith('/jobs') && scene.pass(2000);
     const scene: Awaited<ReturnType<typeof play>> = await play({ onRequest });
     for (const project of ['a', 'b', 'c', 'd']) {

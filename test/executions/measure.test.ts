@@ -6,7 +6,7 @@ import { toCellKey, toJobKey } from '../../src/executions/counting/totals.ts';
 import { someRun } from './some-execution.ts';
 
 describe('executions/measure', () => {
-  it("counts a run by its job and status, and starts the job's other statuses at 0", () => {
+  it('counts a run by job and status, with the other statuses at 0', () => {
     expect(linesOf(measured([someRun({ status: 'failed' })]), 'runs')).toEqual([
       'runs pay|nightly|settle|succeeded 0',
       'runs pay|nightly|settle|failed 1',

@@ -23,7 +23,7 @@ describe('executions/plan-projects', () => {
     expect(states).toEqual([{ project: 'new', countedFromMs: 8000, scannedThroughMs: 8000, rereadThroughMs: 8000 }]);
   });
 
-  it('uses the time of the request for a list as the time of the list', () => {
+  it('dates a list with the time of its request', () => {
     expect(list({ names: [], nowMs: 9000, readAtMs: 7500 }).facts?.listedAtMs).toBe(7500);
   });
 

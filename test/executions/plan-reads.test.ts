@@ -39,7 +39,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [scanned('pay', 600_000)], activities: { pay: active } })).toEqual(['live pay -120 s … 0 s']);
   });
 
-  it('reads before a span that the clock skipped', () => {
+  it('reads executions from before a span that the clock skipped', () => {
     const leap = { beginMs: nowMs - 700_000, endMs: nowMs - 100_000 };
     const activities = { pay: active };
     expect(plan({ states: [scanned('pay', -15_000)], activities, leap })).toEqual(['live pay -735 s … 0 s']);

@@ -54,7 +54,7 @@ describe('executions/project-state', () => {
     expect(resume(behind, 10 * dayMs, 7 * dayMs)).toMatchObject({ scannedThroughMs: 2 * dayMs, countedFromMs: dayMs });
   });
 
-  it('never counts from before its first execution, if it began under a clock that was ahead', () => {
+  it('never counts executions from before a first execution under a fast clock', () => {
     const began = { countedFromMs: 9.5 * dayMs, scannedThroughMs: 2 * dayMs, rereadThroughMs: 2 * dayMs };
     expect(resume(held(began), 10 * dayMs, dayMs)).toEqual({ project: 'pay', ...began });
   });

@@ -22,7 +22,7 @@ describe('executions/read-notes', () => {
     expect(scene.of()).toMatchObject({ nextDayMs: nowMs, isDayLong: false });
   });
 
-  it('reads a project in every round for a while after one of its runs was counted', () => {
+  it('reads a project in every round for a while after a counted run', () => {
     const scene = createScene();
     scene.read({ counted: 1 });
     expect(scene.of()).toMatchObject({ activeUntilMs: nowMs + 240_000 });

@@ -133,7 +133,7 @@ describe('executions/reconcile', () => {
     expect(found.idHours).toEqual([{ hour: 102, leastId: 55, greatestId: 55 }]);
   });
 
-  it('starts a new epoch now if a fast clock gives a known id another start', () => {
+  it('starts a new epoch if a fast clock gives a known id another start', () => {
     const known = knownAs([55, 360_000_000]);
     const rows = [at({ id: 55, hour: 900 })];
     const given = { rows, known, ids: hours([100, 50, 60]), seenAtMs: 102 * hourMs, latestMs: 102 * hourMs };

@@ -126,7 +126,7 @@ describe('executions/running-reader', () => {
     await expect(read(names)).rejects.toThrow('no place');
   });
 
-  it('publishes the runs of a project again as soon as the project can be read', async () => {
+  it('publishes running executions of a project that becomes readable again', async () => {
     let isOpen = false;
     const { read } = setUp((project) => {
       if (!isOpen) throw refusal('forbidden', 'api.error.item.unauthorized');

@@ -30,7 +30,7 @@ describe('expected-runs, of a cluster behind one address', () => {
     expect([day, ahead()?.threads]).toEqual([{ most: 3, exceededMs: nowMs + 60_000 }, 2]);
   });
 
-  it('counts a run in progress, but not one that waits, for the member that owns its job', async () => {
+  it('counts runs in progress, but no waiting runs, for the owner of the job', async () => {
     const crowdsWith = async (running: string, status: Status = 'running') => {
       const { plan, ahead } = outlookOf({ a: 'one', b: 'one', c: 'two' }, running, { endsInMs: 90_000, status });
       await plan(noPause);

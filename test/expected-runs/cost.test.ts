@@ -112,7 +112,7 @@ describe('expected-runs, the cost of requests for a server', () => {
 describe('expected-runs, the processor of a server with 250 scheduled jobs', () => {
   const { 'every minute': minute, 'every 20 seconds': dense, 'every second of next year': late, daily, yearly } = kinds;
 
-  it('uses at most 2 % of the time of the server, also at the first contact', async () => {
+  it("uses at most 2 % of the server's time at the first contact", async () => {
     const { minutes, spentMs, requests, jobs, find } = createAsked({ minute, dense, late, daily, yearly }, 50, {
       takesTime: true,
     });
@@ -185,7 +185,7 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
 });
 
 describe('expected-runs, the processor of a server with ten projects of 400 jobs', () => {
-  it('uses at most 0.5 % of the time of the server, once all schedules are known', async () => {
+  it("uses at most 0.5 % of the server's time once all schedules are known", async () => {
     const { control, minutes, requests } = createAsked({}, 0, { takesTime: true });
     for (let project = 0; project < 10; project++) {
       control.createProject(`${project}`);

@@ -316,7 +316,7 @@ describe('expected-runs/showing/server-schedule', () => {
     });
   });
 
-  it('shows the next starts of any number of jobs, and lets others work in between', async () => {
+  it('shows the next starts of any number of jobs without blocking other work', async () => {
     const timetable = { source: 'forecast', askedAtMs: at(6), untilMs: at(18), confirmedMs: at(6) } as const;
     const times = Array.from({ length: 501 }, (_, index) => at(18) - index * 1000);
     const jobs = times.map((time) => job({ timetable: { ...timetable, timesMs: [time] } }));

@@ -200,7 +200,7 @@ All 4 finished executions, failures only
 `);
   });
 
-  it('links to the pages of running and finished executions, and to the list of all executions', async () => {
+  it('links to running and finished executions, and to the list of all executions', async () => {
     const told = executions({ running: [running({ id: 4711 })], ended: [ended({ id: 4709, job: 'a<b' })] });
     const page = await readPage([server('prod', { executions: told })]);
     expect(page.match(/<a [^>]*executions\/[^>]*>.*?<\/a>/g)).toEqual([
@@ -418,7 +418,7 @@ As of `);
     expect(off.match(/ fails<\/a>.* Its alert is off\. /g)?.length).toBe(212);
   });
 
-  it('shows problems of the server before problems of its members if there is little space', async () => {
+  it('shows problems of the server before problems of members if space is short', async () => {
     const many = Array.from({ length: 12 }, (_, index) => server(`s${index}`, { collectors: [failing] }));
     const text = '9 scheduled runs of a cluster member that did not respond were missed';
     const cluster = server('cluster', {

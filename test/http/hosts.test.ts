@@ -55,7 +55,7 @@ describe('http/hosts', () => {
     expect((await ask('/config', { headers: asBrowser })).status).toBe(403);
   });
 
-  it('shows the configuration to add if a page is opened at an unknown host name', async () => {
+  it('shows the configuration to add for an unknown host name', async () => {
     const { ask } = await serve([config()], { externalUrl: () => 'http://localhost:9720/here/' });
     const { headers, body } = await ask('/here/config', {
       headers: { ...browser, host: 'monitor01.corp.example:9720' },

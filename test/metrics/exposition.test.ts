@@ -139,7 +139,7 @@ demo_stored_total{server="b"} 2
     );
   });
 
-  it("filters the exporter's own instruments by server, and leaves them out if other collectors are selected", async () => {
+  it('filters own instruments by server, and omits own instruments if other collectors are selected', async () => {
     const { scrape } = await setUpTwo();
 
     expect(await scrape({})).toEqual([
@@ -178,7 +178,7 @@ demo_stored_total{server="b"} 2
     expect(await up('text')).toBe('automation_up{server="b"} 1');
   });
 
-  it('shows its own instruments only of the owned servers, even if the owned servers changed within a second', async () => {
+  it('shows own instruments only of owned servers, even just after a change of owner', async () => {
     const { exposition } = await setUpTwo();
     const up = async (...owned: readonly string[]) => {
       const body = Buffer.concat(await exposition.scrape({ owned: new Set(owned), format: 'text', gzip: false }));
@@ -239,7 +239,7 @@ async function setUpTwo() {
 }
 
 describe('metrics/forget', () => {
-  it('removes the series of a server that is no longer watched, including whole histograms, and no other series', async () => {
+  it('removes all series of a server that is no longer watched, and no others', async () => {
     const self = createSelf({ version: '1', nodeVersion: '2' });
     for (const server of ['gone', 'prod']) {
       self.up.set({ server }, 1);

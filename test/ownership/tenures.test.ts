@@ -53,7 +53,7 @@ it.each([
   ['has no answer', 3000, [undefined], 6667],
   ['has no answer, but the next one has', 0, [undefined, true], 11_111],
 ] as const)(
-  'computes the end of a lease from its last request for a renewal, if this request %s',
+  'computes the end of a lease from the last renewal request if the request %s',
   async (_how, answersAfterMs, answers, endsMs) => {
     const { begin, play } = setScene(answersAfterMs, answers);
     begin(1);

@@ -97,7 +97,7 @@ describe('schedule/poll-times', () => {
   it.each([
     ['less', 6, ['00:00', '00:09', '00:30', '00:45']],
     ['more', 8, ['00:00', '00:07', '00:15', '00:30', '00:45']],
-  ])('runs once at a time if a clock is set back by %s than half an interval', async (_name, seconds, times) => {
+  ])('runs once at each time if a clock is set back by %s than half an interval', async (_name, seconds, times) => {
     const { hands, run, runs } = open();
     await run(14 * second);
     hands.wallOffsetMs -= seconds * second;

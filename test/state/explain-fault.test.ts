@@ -24,7 +24,7 @@ describe('state/explain-fault', () => {
     expect(explainFault(error).slice(0, start.length)).toBe(start);
   });
 
-  it('treats only a file that SQLite cannot read, or whose tables do not fit, as damaged', () => {
+  it('treats only unreadable files and files with wrong tables as damaged', () => {
     const codes = Array.from({ length: 30 }, (_, errcode) => errcode);
     expect(codes.filter((errcode) => isDamage({ errcode }))).toEqual([1, 11, 18, 20, 26]);
     expect(codes.filter((errcode) => isReadOnly({ errcode }))).toEqual([8]);

@@ -238,7 +238,7 @@ describe('tracing/times, exact durations', () => {
     expect(timesOf('1/1')).toEqual([birthMs + 2000, birthMs + 9000]);
   });
 
-  it('starts a step not before the previous step if both began in the same second', () => {
+  it('does not start a step before the previous step of the same second', () => {
     const first = { ...partOf('1', 0, 1500), hasSubworkflow: true, workflow: { steps: [partOf('1/1', 2, 100)] } };
     const { spans } = planSource(record(birthMs, birthMs + 4000, [first, partOf('2', 0, 200)])).trace;
     expect(spans.slice(1).map(({ startMs, endMs }) => [startMs - birthMs, endMs - birthMs])).toEqual([
@@ -255,7 +255,7 @@ describe('tracing/times, exact durations', () => {
     expect(span?.attributes).toMatchObject({ 'automation.span.end_inferred': true });
   });
 
-  it('does not shorten an exact duration below a step', () => {
+  it('keeps the exact duration of a span below a step', () => {
     const second = toSecond(birthMs + 1000);
     const node = { executionState: 'SUCCEEDED', startTime: second, endTime: second, duration: 800 };
     const step = { stepctx: '1', nodeStep: true, executionState: 'SUCCEEDED', startTime: second, endTime: second };

@@ -106,7 +106,7 @@ it('lists two times of a daily job in one turn', async () => {
   expect([answers.at(-1)?.timesMs, requests]).toEqual([times.slice(0, 2), 2]);
 });
 
-it('requests a schedule in good time while the missed runs of hundreds of jobs wait for an answer', async () => {
+it('requests a schedule in time although hundreds of missed runs wait for a response', async () => {
   const times = { askedAtMs: birthMs - dayMs, confirmedMs: 0, untilMs: birthMs + dayMs, timesMs: [birthMs + dayMs] };
   const timetable = { source: 'forecast', ...times } as const;
   const ids = Array.from({ length: 250 }, (_, index) => `${index}`);

@@ -335,7 +335,7 @@ describe('expected-runs/deciding/doubts', () => {
   });
 
   it.each(['saturated', 'restart', 'clock', 'unknown'] as const)(
-    'needs the runs of a job if the cause is %s, unless the job is gone',
+    'requests the runs of a job before the cause %s counts, unless the job is gone',
     (reason) => {
       expect(findDoubt({ ...settle, listedAtMs: 0 }, reason, atMs)).toBe('runs');
       expect(findDoubt({ ...settle, listedAtMs: 0, goneAtMs: atMs }, reason, atMs)).toBeUndefined();

@@ -127,7 +127,7 @@ describe('expected-runs/deciding/join-answer', () => {
     expect(joined.timetable.withdrawnMs).toBe(left === undefined ? undefined : toMs(left));
   });
 
-  it('begins a gap after the last known time, and extends it until it is closed', () => {
+  it('extends a gap after the last known start time until the gap is closed', () => {
     const gap = { afterMs: toMs(59), throughMs: toMs(59) + 1, askedAtMs: 0, likely: [], maxPerHour: 7 };
     expect([59, 59 + ms].map((asked) => joinGap(known, toMs(asked)))).toEqual([undefined, gap]);
     const open = { ...known, gap: { ...gap, likely: [{ firstMs: 5, count: 2 }] } };

@@ -157,7 +157,7 @@ describe('expected-runs/deciding/notes', () => {
     expect([110_000, 110_001].map(withdrawn)).toEqual([[110_000, 200_000], [200_000]]);
   });
 
-  it('begins to watch a job at its first answer, by the clocks of all members', () => {
+  it('begins to watch a job at the first response, by the clocks of all members', () => {
     const answer = { source: 'forecast', askedAtMs: 250_000, untilMs: 700_000, timesMs: [251_000] } as const;
     expect(noteAnswer(untimed, answer, 40_000).job).toMatchObject({ sinceMs: 290_000, decidedMs: 290_000 });
     expect(noteAnswer(untimed, answer).job).toMatchObject({ sinceMs: 250_000, decidedMs: 250_000 });

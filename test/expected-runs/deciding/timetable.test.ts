@@ -171,7 +171,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect([isNext(220), isNext(225)].map(({ agreement }) => agreement)).toEqual(['same', 'unknown']);
   });
 
-  it('confirms known times by a list, up to the difference of the clocks, but not by the next time alone', () => {
+  it('confirms known start times by a list, but not by the next start alone', () => {
     const before = joinAnswer(undefined, answer(0, 1000, tens(10, 99)), join).timetable;
     const after = (untilSeconds: number, count: number, isAfterEdit = false) => {
       const told = { ...answer(495, untilSeconds, tens(500, count)), isAfterEdit };
@@ -183,7 +183,7 @@ describe('expected-runs/deciding/timetable', () => {
     expect([after(600, 10).untilMs, after(600, 10, true).untilMs]).toEqual([1_000_000, 598_000]);
   });
 
-  it('treats times after a long absence as the same schedule only if all their distances fit', () => {
+  it('recognizes a schedule after a long absence only if all distances of starts fit', () => {
     const before = joinAnswer(undefined, answer(0, 100, tens(10, 10)), join).timetable;
     const isNext = (...seconds: number[]) =>
       joinAnswer(before, answer(1000, seconds.at(-1) ?? 0, seconds.map(toMs)), join).agreement;
@@ -231,7 +231,7 @@ describe('expected-runs/deciding/notes', () => {
     expect([found.off.length, ...reasons]).toEqual([1, ['job_disabled'], []]);
   });
 
-  it('does not treat the removal of an old period as a switch of the job', () => {
+  it('reports no switch of a job when an old period is removed', () => {
     const over = { ...job, off: [{ what: 'job', sinceMs: 1, seenAtMs: 1, untilMs: 2 }] } as const;
     const open = { ...job, off: [{ what: 'job', sinceMs: 1, seenAtMs: 1 }] } as const;
     expect([isSwitched(over, job), isSwitched(open, over), isSwitched(job, open)]).toEqual([false, true, true]);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { addNights, playNight } from './virtual-night.ts';
 
-it('lists the runs of virtual nights that will be harmed (part of `npm run bench tonight`)', async () => {
+it('lists the runs at risk of virtual nights (part of `npm run bench tonight`)', async () => {
   const nights = [];
   for (const seed of [2, 3]) {
     const night = await playNight(seed);

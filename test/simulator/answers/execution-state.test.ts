@@ -179,7 +179,7 @@ describe('simulator/answers/execution-state', () => {
         '2/2 SUCCEEDED a:SUCCEEDED b:SUCCEEDED',
       ],
     ],
-  ])('puts the inner steps of a conditional step in its place, or below it from 6.0: %s', async (release, expected) => {
+  ])('puts inner steps in place of a conditional step, from 6.0 on below the step: %s', async (release, expected) => {
     const steps = [command('two', 1, 0), command('three', 1, 0)];
     const conditional: Step = { kind: 'conditional', text: '', nodeStep: false, seconds: 0, failureChance: 0, steps };
     const simulator = await startWith([command('one', 1, 0), conditional], { release });

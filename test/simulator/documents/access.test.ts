@@ -72,7 +72,7 @@ describe('simulator/documents/access', () => {
   it.each([
     ['6.1.0', ['200 200 2', '200 200 2', '200 200 2']],
     ['6.2.0', ['200 200 2', '403 200 0', '403 200 0']],
-  ])('checks the right to read events for the metrics of executions only after 6.1: %s', async (release, expected) => {
+  ])('requires the right to read events for metrics of executions only after 6.1: %s', async (release, expected) => {
     const simulator = await startGuarded({ apiVersion: 59, release });
     const seen = [];
     for (const name of ['reader', 'no events', 'stranger']) {

@@ -65,7 +65,7 @@ describe('tracing/deliver/batch-size', () => {
     );
   });
 
-  it('returns to its full size soon after an outage, and then only several losses halve the size', () => {
+  it('sends requests of full size soon after an outage, until several are lost', () => {
     const size = createBatchSize(full);
     for (let tries = 0; tries < 14; tries += 1) if (size.lost()) size.shrinkFrom(size.maxBytes());
     expect(size.maxBytes()).toBe(1024);

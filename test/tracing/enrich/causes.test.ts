@@ -71,7 +71,7 @@ describe('tracing/enrich/causes', () => {
     expect(lookup.lastFailureOf('pay/settle')?.seen?.count).toBe(2);
   });
 
-  it('checks only its own documents', () => {
+  it('checks only documents of causes', () => {
     expect(isSoundCause('pending-trace', undefined)).toBe(true);
     expect(isSoundCause('cause', cause('because'))).toBe(true);
     expect(isSoundCause('cause', { why: 1 })).toBe(false);
