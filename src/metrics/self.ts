@@ -96,7 +96,7 @@ const instruments = {
   }),
   executionsSkipped: counter({
     name: 'automation_exporter_executions_skipped_total',
-    help: 'Executions that were not counted, by reason: outage, disabled, hidden, missing, excluded (the project could not be read until they were older than executions.catch_up_limit), too_large (a single execution exceeds the size limit of responses).',
+    help: 'Executions that were not counted, by reason: outage, disabled, hidden, missing, excluded (older than executions.catch_up_limit when the project could be read again), too_large (a single execution exceeds the size limit of responses).',
     labelNames: ['server', 'reason'],
   }),
   executionLag: gauge({
@@ -131,7 +131,7 @@ const instruments = {
   }),
   stateResets: counter({
     name: 'automation_exporter_state_resets_total',
-    help: 'Number of times the state or a part of it was found damaged or lost: the last backup was restored, counting restarted from the beginning, or the part was quarantined.',
+    help: 'How often the state, or a part of the state, was damaged or lost. The last backup was restored, counting began again, or the part was quarantined.',
   }),
   stateUp: gauge({
     name: 'automation_exporter_state_up',
@@ -206,12 +206,12 @@ const instruments = {
   }),
   spansRejected: counter({
     name: 'automation_exporter_spans_rejected_total',
-    help: 'Spans that did not reach the trace backend, by reason: partial_success (the rest of the request was accepted), refused (the trace is quarantined), unanswered (the trace never received a response although others did, and is quarantined), dropped (a quarantined trace was dropped by hand or because the quarantine was full).',
+    help: 'Spans that did not reach the trace backend, by reason: partial_success (other spans of the request were accepted), refused or unanswered (their trace is quarantined), dropped (from the quarantine: by hand, or because it was full).',
     labelNames: ['reason'],
   }),
   logLines: counter({
     name: 'automation_exporter_log_lines_total',
-    help: 'Lines of logs of failed executions and events of changes, by result: sent (the log backend accepted them) or dropped, with the reason: execution_limit (more than 50 lines or 16 KiB of one execution), hour_limit (diagnosis.log_bytes_per_hour), spool_full (those that wait take half of the spool), partial_success (only these were rejected), quarantine (dropped by hand or because the quarantine was full).',
+    help: 'Log lines of failed executions, and events of changes, by result: sent or dropped. Reasons of dropped: execution_limit (50 lines or 16 KiB of one execution), hour_limit (diagnosis.log_bytes_per_hour), spool_full (half of the spool), partial_success (others of the request were accepted), quarantine (by hand, or because it was full).',
     labelNames: ['result', 'reason'],
   }),
   logRedactions: counter({
@@ -226,7 +226,7 @@ const instruments = {
   }),
   metricsPointsRejected: counter({
     name: 'automation_exporter_metrics_points_rejected_total',
-    help: 'Points of pushed metrics that are lost, by reason: partial_success (rejected, while the rest of the request was accepted); only with delta, because other points are sent again: refused (with the whole request), unanswered (the points may have arrived).',
+    help: 'Lost points of pushed metrics, by reason: partial_success (others of the request were accepted), refused (with the whole request), unanswered (may have arrived). The last two occur only with delta: cumulative points are sent again.',
     labelNames: ['reason'],
   }),
   pagesForgotten: counter({

@@ -180,7 +180,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     const state = await own(await open());
     await server.query(`DROP TABLE ${schema}.ledger_entry`);
     await expect(state.ledger.commit('prod', { entries: [entry(1)] })).rejects.toThrow(
-      'the state cannot be written: a table or column of the exporter is missing, or a pooler such as PgBouncer does not keep sessions; set its pool_mode to session, restore the database from a backup, or stop all exporters, drop the schema and start them: they create the schema again, and begin to count anew',
+      'the state cannot be written: a table or column of the exporter is missing, or a pooler such as PgBouncer does not keep sessions; set its pool_mode to session, or restore the database from a backup; to count anew, stop all exporters, drop the schema, and start the exporters',
     );
   });
 

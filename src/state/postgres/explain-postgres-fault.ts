@@ -30,7 +30,7 @@ export function explainPostgresFault(
 }
 
 const lacksTables =
-  'a table or column of the exporter is missing, or a pooler such as PgBouncer does not keep sessions; set its pool_mode to session, restore the database from a backup, or stop all exporters, drop the schema and start them: they create the schema again, and begin to count anew';
+  'a table or column of the exporter is missing, or a pooler such as PgBouncer does not keep sessions; set its pool_mode to session, or restore the database from a backup; to count anew, stop all exporters, drop the schema, and start the exporters';
 
 /** Explanations by SQLSTATE or by its class. */
 const bySqlState: Readonly<Record<string, string>> = {
