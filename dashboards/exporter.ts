@@ -23,6 +23,6 @@ function splitTrust(): QuestionRow[] {
   const { id, question, panels } = trustRow();
   return [
     { id, question, panels: [...panels.slice(0, 6), silentAlerts()] },
-    { id: 550, question: 'How much work is it?', panels: panels.slice(6) },
+    { id: 550, question: 'How much work does the exporter do?', panels: panels.slice(6) },
   ];
 }

@@ -97,7 +97,7 @@ function rows() {
     },
     {
       id: 101,
-      question: 'Where do they fail?',
+      question: 'Where do executions fail?',
       panels: [
         overTime({
           id: 4,

@@ -29,7 +29,7 @@ export function replicaAlerts(limits: Thresholds): Alert[] {
       severity: 'warning',
       summary: 'An automation exporter cannot reach its database',
       description:
-        '{{ $labels.instance }} gets no response from the database that the exporters share. It owns no server until the database responds again; an exporter that reaches the database takes over.',
+        '{{ $labels.instance }} gets no response from the database that the exporters share. The exporter owns no server until the database responds again; an exporter that reaches the database takes over.',
       ...exporterItself,
       page: pageOf.front,
     },

@@ -90,7 +90,7 @@ function tokenExpiring(limits: Thresholds): Alert {
     severity: 'warning',
     summary: 'An API token of {{ $labels.server }} expires soon',
     description:
-      'The API token {{ with $labels.name }}{{ . }}{{ else }}without a name{{ end }} of {{ $labels.server }} expires in {{ $value | humanizeDuration }}. Programs that use this token are then locked out.',
+      'The API token {{ with $labels.name }}{{ . }}{{ else }}without a name{{ end }} of {{ $labels.server }} expires in {{ $value | humanizeDuration }}. Programs that use an expired token are locked out.',
     dashboard: dashboardOf.server,
     page: pageOf.server,
     needs: ['tokens'],

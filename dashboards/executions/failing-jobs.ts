@@ -56,7 +56,7 @@ export function failingJobsRow(): QuestionRow {
         unit: 'short',
         width: 24,
         height: 8,
-        emptyReason: 'Empty while nothing has failed in that time.',
+        emptyReason: 'Empty while no job has failed in the selected time.',
         labels: jobColumns,
         values: [
           {

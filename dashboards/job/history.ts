@@ -9,7 +9,7 @@ export function jobHistoryRow(): QuestionRow {
   const failures = `automation_node_failures_total{${ofProjects}}`;
   return {
     id: 200,
-    question: 'How has it been, and where does it run?',
+    question: 'How has the job been, and where does the job run?',
     panels: [
       timeSeries({
         id: 201,
@@ -73,7 +73,7 @@ export function jobHistoryRow(): QuestionRow {
       }),
       factsTable({
         id: 206,
-        title: 'Which jobs are these?',
+        title: 'Which jobs are selected?',
         description: 'Up to fifty of the selected jobs: id, and whether they are scheduled and enabled.',
         emptyReason: 'Empty until the jobs of the projects have been read.',
         unit: 'none',

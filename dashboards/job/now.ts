@@ -9,7 +9,7 @@ import { numberTile } from '../pieces/tiles.ts';
 import { timeSeries } from '../pieces/time-series.ts';
 
 export function jobNowRow(): QuestionRow {
-  return { id: 100, question: 'How is this job?', panels: [...tiles(), ...charts(), lastRuns()] };
+  return { id: 100, question: 'How is the job now?', panels: [...tiles(), ...charts(), lastRuns()] };
 }
 
 /** The maximum number of jobs that are shown; if all are selected, these are the first ones. */

@@ -11,7 +11,7 @@ export function jobScheduleRow(): QuestionRow {
   const maxMissed = `sum by (${byJob}, reason) (increase(automation_schedule_missed_total{${ofJobs}}[$__range] @ end()))`;
   return {
     id: 300,
-    question: 'Does it run on schedule?',
+    question: 'Does the job run on schedule?',
     panels: [
       numberTile({
         ...tile,

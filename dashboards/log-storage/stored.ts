@@ -73,7 +73,7 @@ export function logStorageRow(): QuestionRow {
         id: 306,
         title: 'Missing',
         description:
-          'Executions without a log storage request. Always 0 unless the server is configured to count them.',
+          'Executions without a log storage request. Always 0 unless the server is configured to count missing requests.',
         unit: 'short',
         width: 4,
         height: 4,

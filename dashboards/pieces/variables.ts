@@ -28,20 +28,20 @@ export function serverVariable(): QueryVariableBuilder {
 export function projectVariable(): QueryVariableBuilder {
   return choiceVariable('project', 'automation_executions_running{server=~"$server"}')
     .label('Project')
-    .description('The projects of these servers.');
+    .description('The projects of the selected servers.');
 }
 
 export function groupVariable(): QueryVariableBuilder {
   return choiceVariable('group', 'automation_executions_total{server=~"$server",project=~"$project"}', 'job_group')
     .label('Group')
-    .description('The groups of the jobs of these projects; All includes jobs without a group.');
+    .description('The groups of the jobs of the selected projects; All includes jobs without a group.');
 }
 
 export function jobVariable(): QueryVariableBuilder {
   const ofGroups = 'automation_executions_total{server=~"$server",project=~"$project",job_group=~"$group"}';
   return choiceVariable('job', ofGroups, 'job_name')
     .label('Job')
-    .description('The jobs of these groups by their names; __other__ are those without their own series.');
+    .description('The jobs of the selected groups, by name; __other__ are the jobs without series of their own.');
 }
 
 /** Selects one or more values, or all, of a label of existing series. */

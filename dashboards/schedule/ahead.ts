@@ -99,7 +99,7 @@ export function aheadRow(): QuestionRow {
         title: 'Time until more runs than threads are expected',
         description:
           'How far ahead the first time is at which more runs are expected at the same time than the scheduler has threads.',
-        emptyReason: 'Empty while that is not expected within a day.',
+        emptyReason: 'Empty while no such time is expected within a day.',
         unit: 's',
         width: 12,
         height: 8,

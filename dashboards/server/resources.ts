@@ -91,7 +91,7 @@ export function resourcesRow(): QuestionRow {
         unit: 'short',
         width: 12,
         height: 8,
-        emptyReason: 'Empty of load while the server rounds it to a whole number.',
+        emptyReason: 'The load is missing while the server rounds the load to a whole number.',
         queries: [
           {
             expr: 'max by (server) (automation_server_processors{server=~"$server"})',
@@ -102,7 +102,7 @@ export function resourcesRow(): QuestionRow {
       }),
       factsTable({
         id: 408,
-        title: 'Which server is this?',
+        title: 'Which server is selected?',
         description: 'Facts reported by each server.',
         unit: 'none',
         width: 12,
@@ -124,7 +124,7 @@ export function resourcesRow(): QuestionRow {
       }),
       factsTable({
         id: 409,
-        title: 'Which Java does it run on?',
+        title: 'Which Java does the server run on?',
         description: 'The Java virtual machine of each server.',
         unit: 'none',
         width: 12,

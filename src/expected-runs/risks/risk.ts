@@ -129,7 +129,7 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble)
     const failed = `${toList(jobs)} failed on it, and none has succeeded since`;
     // Jobs that have only the failing node may themselves be the cause.
     const isOnly = jobs.every((path) => surroundings?.nodeCountOf(ofJobPath(path).project) === 1);
-    const evidence = isOnly ? `${failed}; it is their only node, so the jobs may be the cause` : failed;
+    const evidence = isOnly ? `${failed}; the jobs have no other node, so the jobs may be the cause` : failed;
     const text = isOnly ? `several jobs fail on node ${node}` : `node ${node} fails everywhere`;
     return [{ reason: 'node_failing', subject: node, text, sinceMs, evidence }];
   });

@@ -14,7 +14,7 @@ export const exporterCases: readonly Case[] = [
     labels: { job: 'automation-exporter', severity: 'critical' },
     summary: 'The automation service is not monitored',
     description:
-      'Prometheus scrapes no exporter with the job automation-exporter, so no other alert of the automation service can fire. Open the page Status, Targets of Prometheus. If it has a target for the job, start the exporter again and read its last log line; if it has none, look for the job in the scrape configuration. The service itself is not affected.',
+      'Prometheus scrapes no exporter with the job automation-exporter, so no other alert of the automation service can fire. Open the page Status, Targets of Prometheus. If Prometheus has a target for the job, start the exporter again and read its last log line. Without a target, look for the job in the scrape configuration. The service itself is not affected.',
     dashboard,
   },
   {
@@ -47,7 +47,7 @@ export const exporterCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Collectors fail on prod',
     description:
-      'The exporter cannot read the data of these collectors from prod: log-storage, ping. Their series are stale or missing, and alerts that use them cannot fire.',
+      'The exporter cannot read the data of these collectors from prod: log-storage, ping. Series of failing collectors are stale or missing: alerts that use such series cannot fire.',
     dashboard,
     page: '/?server=prod#server-prod',
   },
@@ -70,7 +70,7 @@ export const exporterCases: readonly Case[] = [
     labels: { server: 'prod', reason: 'denied', severity: 'warning' },
     summary: 'prod denies collectors',
     description:
-      'prod accepts the credentials of the exporter, but they lack permissions for these collectors: log-storage, tokens. Alerts that use their series cannot fire.',
+      'prod accepts the credentials of the exporter, but they lack permissions for these collectors: log-storage, tokens. Alerts that use series of denied collectors cannot fire.',
     dashboard,
     page: '/?server=prod#server-prod-rights',
   },
@@ -101,7 +101,7 @@ export const exporterCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Executions of prod are hidden from the exporter',
     description:
-      'prod hides 114 finished executions from the credentials of the exporter, in these projects: warehouse, web-shop. No metric and no alert covers them.',
+      'prod hides 114 finished executions from the credentials of the exporter, in these projects: warehouse, web-shop. No metric and no alert covers hidden executions.',
     dashboard,
     page: '/?server=prod#server-prod-rights',
   },
@@ -132,7 +132,7 @@ export const exporterCases: readonly Case[] = [
     resolvesAfter: 14.5,
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Series of prod are dropped',
-    description: 'The exporter drops series of prod; collectors: executions. Dashboards and alerts lack these series.',
+    description: 'The exporter drops series of prod; collectors: executions. Dashboards and alerts lack the dropped series.',
     dashboard,
     page: '/?server=prod#server-prod',
   },

@@ -28,7 +28,7 @@ export const replicaCases: readonly Case[] = [
     labels: { job: 'automation-exporter', severity: 'warning' },
     summary: 'An automation exporter cannot reach its database',
     description:
-      ' gets no response from the database that the exporters share. It owns no server until the database responds again; an exporter that reaches the database takes over.',
+      ' gets no response from the database that the exporters share. The exporter owns no server until the database responds again; an exporter that reaches the database takes over.',
     dashboard,
     page: '/',
   },

@@ -168,7 +168,7 @@ export const serviceCases: readonly Case[] = [
     labels: { server: 'prod', name: 'deploy', severity: 'warning' },
     summary: 'An API token of prod expires soon',
     description:
-      'The API token deploy of prod expires in 6d 22h 15m 0s. Programs that use this token are then locked out.',
+      'The API token deploy of prod expires in 6d 22h 15m 0s. Programs that use an expired token are locked out.',
     ...ofServer,
   },
 ];

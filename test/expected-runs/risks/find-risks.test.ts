@@ -200,7 +200,7 @@ describe('expected-runs/risks/find-risks', () => {
       {
         text: 'several jobs fail on node db03',
         evidence:
-          'pay/x and pay/y failed on it, and none has succeeded since; it is their only node, so the jobs may be the cause',
+          'pay/x and pay/y failed on it, and none has succeeded since; the jobs have no other node, so the jobs may be the cause',
       },
     ]);
   });
