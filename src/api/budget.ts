@@ -117,7 +117,6 @@ export function createBudget(options: BudgetOptions) {
 type Line = {
   join: (entry: Waiting) => void;
   quit: (entry: Waiting) => void;
-  /** Ends an admitted request. */
   leave: () => void;
 };
 

@@ -61,7 +61,6 @@ export type Api = {
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>
   ) => Promise<Timed<Answer>>;
-  /** Reports whether the API version in use has the endpoint. */
   readonly supports: (endpoint: Endpoint<unknown>) => Promise<boolean>;
   readonly server: () => ServerFacts;
 };

@@ -13,7 +13,6 @@ export type PageRequest = Window & { readonly max: number; readonly offset: numb
 export type ReadPage<Item> = (request: PageRequest) => Promise<Page<Item>>;
 
 type PagingOptions<Item> = {
-  /** The name of the endpoint in metrics and messages. */
   readonly apiEndpoint: string;
   /** Returns the time by which the list is sorted, newest first; undefined for rows without a time. */
   readonly endOf: (item: Item) => number | undefined;

@@ -22,7 +22,6 @@ import { startWatchdog } from './watchdog.ts';
 
 type RunOptions = { onStarted?: (url: string) => void };
 
-/** Runs the daemon until it receives a signal to stop. */
 export async function runApp(loaded: Loaded, context: CommandContext, { onStarted }: RunOptions = {}): Promise<number> {
   const { config } = loaded;
   const { version, env, complain } = context;

@@ -61,7 +61,6 @@ function render({ sentence, facts, failure, expected, duration_shifts: shifts = 
   return `${[...told, ...changed, ...toAboutLines(about)].join('\n')}\n`;
 }
 
-/** Lists the changes before a failure, and its common cause. */
 function toEvidence(failure: WhyFailed | undefined): readonly string[] {
   const { suspects, unchanged = [], not_watched: notWatched = [], common_cause: shared } = failure ?? {};
   const changes = suspects?.map(({ kind, scope, subject, what, after, before, at, by, fits }) => {

@@ -56,7 +56,6 @@ export function createExplainer(server: string, { ended, changes, traces, isWant
   };
 }
 
-/** Lists what changed before a failure, for its trace. */
 export async function listSuspects(
   changes: Changes,
   { project, job, ...run }: PendingTrace,

@@ -57,7 +57,6 @@ type Served = {
   readonly current: () => Config;
   readonly watching: () => Watching;
   readonly watch: () => Watch;
-  /** Returns the URL at which browsers reach this exporter. */
   readonly externalUrl: () => string;
 };
 

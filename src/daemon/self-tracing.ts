@@ -129,7 +129,6 @@ function toKind(error: unknown): string {
   return typeof name === 'string' ? name : '_OTHER';
 }
 
-/** Writes the SDK's messages to the exporter's log. */
 function toLog(log: Log): void {
   const say = (level: 'debug' | 'warn') => (message: string) => log[level]({ says: message }, 'OpenTelemetry');
   const [debug, warn] = [say('debug'), say('warn')];

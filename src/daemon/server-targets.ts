@@ -36,7 +36,6 @@ export type WatchOptions = Omit<ConnectOptions, 'observe' | 'memory' | 'selfTrac
 /** An address and the route to it. Errors of one route do not affect another. */
 export type Address = { readonly url: string; readonly way: unknown; readonly memory: ConnectionMemory };
 
-/** One address, of a server or of a cluster member. */
 export type Target = {
   readonly member: string | undefined;
   readonly connection: Connection;
@@ -44,7 +43,6 @@ export type Target = {
   readonly address: Address;
 };
 
-/** The addresses of one server, each with its own connection. */
 export type Targets = ReturnType<typeof connectTargets>;
 
 export function connectTargets(server: ServerConfig, given: TargetOptions) {

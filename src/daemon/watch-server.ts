@@ -78,7 +78,6 @@ export type WatchedServer = {
   readonly serverNowMs: () => number;
   /** Finds a running or waiting execution of the last round. */
   readonly running: (id: number) => RunningExecution | undefined;
-  /** Returns the number of projects that the credentials can list. */
   readonly visibleProjects: () => number | undefined;
   readonly withdraw: (key: PollKey) => void;
   /** Returns the data that a reload takes over. */

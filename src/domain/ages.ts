@@ -16,13 +16,11 @@ export function toAge(atMs: number, nowMs: number): string {
   return ms < second ? 'just now' : `${toDuration(ms)} ago`;
 }
 
-/** Formats the time until a moment. */
 export function toWait(atMs: number, nowMs: number): string {
   const ms = atMs - nowMs;
   return ms < second ? 'now' : `in ${toDuration(ms)}`;
 }
 
-/** Formats the duration of a request or a poll. */
 export function toTook(ms: number): string {
   return ms < second || ms >= 10 * second ? toDuration(ms) : `${(ms / second).toFixed(1)} s`;
 }

@@ -95,7 +95,6 @@ export function isKnownReason(reason: string): boolean {
 
 export type FirstCause = {
   readonly failureClass: FailureClass;
-  /** The server's word for the reason. */
   readonly reason?: string | undefined;
   readonly exitCode?: number | undefined;
   readonly node?: string | undefined;

@@ -8,7 +8,6 @@ export type TracedExecution = Omit<Execution, 'nextAttemptId'> & {
   readonly abortedBy: string | undefined;
   readonly argstring: string | undefined;
   readonly options: ReadonlyMap<string, string>;
-  /** The UUID of the member that ran the execution. */
   readonly serverUuid: string | undefined;
   readonly retryAttempt: number | undefined;
   /** The next attempt; absent if it could not be created. */

@@ -1,7 +1,6 @@
 import type { Api, Client } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 
-/** Receives all responses and errors of a client. */
 export type Listener = {
   readonly answered: (endpoint: Endpoint<unknown>, path: PathTexts, answer: unknown, tookMs: number) => void;
   readonly failed: (error: unknown) => void;

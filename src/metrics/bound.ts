@@ -29,7 +29,6 @@ export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRu
   return shown === undefined ? { rows: capped, dropped } : { rows: capped, dropped, shown };
 }
 
-/** Reports whether the limit drops a row. */
 export function isOmitted(row: Row, families: BoundRules['families'], shown: Shown): boolean {
   if (shown === undefined || families.get(row.family.name)?.off === true) return false;
   return dropLabels(toWellFormed([row]), families).some((each) => !shown.has(unitOf(each)));

@@ -171,7 +171,6 @@ export function histogram<const Label extends string>(
   };
 }
 
-/** Adds the start of the series to rows. */
 export function since(startSeconds: number | undefined, rows: Row[]): Row[] {
   return startSeconds === undefined ? rows : rows.map((row) => ({ ...row, startSeconds }));
 }

@@ -7,7 +7,6 @@ type Request = Parameters<typeof ProtobufMetricsSerializer.serializeRequest>[0];
 type Scope = Request['scopeMetrics'][number];
 type Metric = Scope['metrics'][number];
 
-/** The points of one family in one request. */
 export type Pushed = {
   readonly family: Pick<ScrapedFamily, 'name' | 'help' | 'isCounter'>;
   readonly points: readonly Point[];

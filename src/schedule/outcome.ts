@@ -8,7 +8,6 @@ export type Outcome =
   | {
       readonly result: 'success';
       readonly series: number;
-      /** A text about skipped parts. */
       readonly note?: string;
       /** Problems of the server according to the response. */
       readonly complaints?: readonly string[];

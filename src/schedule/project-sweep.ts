@@ -6,7 +6,6 @@ import { createRequestGap, type RequestGap } from './request-gap.ts';
 
 type SweepOptions = ReadingOptions & { collector: ProjectCollector };
 
-/** The results of one pass by project. */
 type Tally = { read: number; firstRead: string | undefined; failedInARow: number; denied: Fault[]; failed: Fault[] };
 
 /**
@@ -172,7 +171,6 @@ async function readOne(sweep: Sweep, project: ProjectToAsk, signal: AbortSignal)
 
 type Unread = { project: string; error: Error; restUntilTicks: number };
 
-/** Records the result of a project that was not read. */
 function noteFault(
   { collector, projectRows, resting }: Sweep,
   { project, error, restUntilTicks }: Unread,

@@ -114,7 +114,6 @@ export function createPublisher(options: PublisherOptions) {
       await snapshots.publish({ source, server, collector: name, baseLabels, rows, validForMs });
       return rows.length;
     },
-    /** Reports whether the limit drops a row now. */
     omits: (row: Row) => isOmitted(row, rules.families, shown),
     /** The number of series that the limit dropped last. */
     beyondLimit: () => beyondLimit,

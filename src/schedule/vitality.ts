@@ -5,7 +5,6 @@ import type { Self } from '../metrics/self.ts';
 
 export type Seen = {
   readonly state: 'up' | 'refused' | 'down';
-  /** The time since which the state has been seen. */
   readonly sinceMs: number;
   readonly message: string | undefined;
 };

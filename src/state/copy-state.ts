@@ -5,7 +5,6 @@ import { UnfinishedCopyError } from './shared-state.ts';
 import type { QuarantineReason, SpooledTrace } from './spool.ts';
 import { type State, toChecksum } from './state.ts';
 
-/** The number of rows of a unit and their checksum. */
 export type UnitSummary = {
   readonly unit: string;
   readonly documents: number;

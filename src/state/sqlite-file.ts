@@ -152,7 +152,6 @@ async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound 
   });
 }
 
-/** Throws if another process uses the file. */
 function lockOnce(file: string): void {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {

@@ -81,7 +81,6 @@ const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
   waiting: 'have not responded yet',
 };
 
-/** Returns a summary for a page without problems. */
 export function toSummary({ servers }: Pick<Status, 'servers'>): string {
   const own = servers.filter(isWatchedHere);
   if (servers.length === 0) return 'The other shards have all servers of the configuration.';

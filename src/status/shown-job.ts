@@ -54,7 +54,6 @@ type Input = Pick<
 > & {
   /** The id of the job that has the path now, if the list of jobs shows it. */
   readonly jobId?: string | undefined;
-  /** Returns why an execution failed, if the reason is stored. */
   readonly failureOf?: (run: EndedStatus) => FailedRun | undefined;
   readonly explain?: (run: EndedStatus) => Explanation | undefined;
   /** Explains the changes between two runs of the job. */

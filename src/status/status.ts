@@ -208,7 +208,6 @@ export type QuarantineStatus = {
   readonly server: string;
   readonly executionId: string;
   readonly spans: number;
-  /** The size in bytes. */
   readonly size: number;
   readonly atMs: number;
   readonly reason: string;

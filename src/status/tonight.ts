@@ -41,7 +41,6 @@ export type TroubleTonight = {
   readonly subject: string;
   readonly since: string | null;
   readonly evidence: string;
-  /** The execution that the evidence names. */
   readonly execution: number | null;
   readonly runs: number;
   readonly jobs: number;

@@ -57,10 +57,8 @@ const shared = {
   body: z.union([nothing, level]),
 } as const;
 
-/** The top level of the key storage. */
 export const storedKeys = defineEndpoint({ name: 'stored-keys', path: 'storage/keys/', ...shared });
 
-/** A folder of the key storage by its path. */
 export const storedKeysBelow = defineEndpoint({
   name: 'stored-keys-folder',
   path: 'storage/keys/{folder}/',

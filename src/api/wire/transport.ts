@@ -26,7 +26,6 @@ export type TransportOptions = {
 export type ToDispatcher = (origin: string) => Pick<Dispatcher, 'dispatch'> & { readonly destroy: () => Promise<void> };
 
 export type TransportRequest = {
-  /** The name of the endpoint in metrics and messages. */
   readonly apiEndpoint: string;
   /** Path and query after the base URL. */
   readonly path: string;
@@ -153,7 +152,6 @@ const ownHeaders = {
   'user-agent': 'automation-exporter',
 };
 
-/** Measures the shortest time in which a connection was opened. */
 function timeConnections(url: string, clock: Pick<Clock, 'ticks'>) {
   // A TLS handshake takes at least one more round trip.
   const trips = url.startsWith('https:') ? 2 : 1;

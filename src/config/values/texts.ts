@@ -52,7 +52,6 @@ export const userName = text(/^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a0-\uffff]
   placeholder: 'NAME',
 });
 
-/** One line of readable text. */
 export const siteText = text(/^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a0-\uffff]{0,298}[\x21-\x7e\u00a1-\uffff])?$/, {
   takes: 'a text',
   problem: 'is not one line of at most 300 characters',

@@ -57,7 +57,6 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
   }
 
   return {
-    /** Loads the results of an earlier process. */
     load: ({ runs, cause }: Pick<Kept, 'runs' | 'cause'>): void => {
       for (const { last } of runs.values()) if (last !== undefined) note(last);
       current = cause;
@@ -85,7 +84,6 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       const result = results.get(job);
       return result?.startedAtMs === startedAtMs && isCovered(result);
     },
-    /** Returns the paths of the jobs with the current cause. */
     covered: (): readonly string[] => [...results].flatMap(([job, result]) => (isCovered(result) ? [job] : [])),
   };
 }

@@ -88,7 +88,6 @@ export function createKeptJournal(options: Options) {
     },
     journal: (): Journal => journal,
     areas,
-    /** The stored runs of each job by its path. */
     runs,
     /** Hashes a text that may be secret; undefined before the stored state is loaded. */
     hash: (): ((text: string) => string) | undefined => hash,

@@ -35,7 +35,6 @@ type Known = {
   readonly namesUsers: boolean;
 };
 
-/** Returns the areas that a response contains. */
 export function createToReadings(): (answer: Answer, known: Known) => readonly Seen[] {
   const uuids = new Map<string, string>();
   return ({ member, endpoint, path, answer }, known) => {

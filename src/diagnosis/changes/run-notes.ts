@@ -173,7 +173,6 @@ type Planned = { readonly steps: readonly Step[]; readonly gone: ReadonlySet<str
 type Step = {
   readonly project: string;
   readonly job: string;
-  /** The path with which the job ran before. */
   readonly former: string;
   readonly jobId: string | undefined;
   readonly runs: JobRuns;

@@ -5,7 +5,6 @@ export function normalise(text: string): string {
   return plain.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Removes the codes for colours in a terminal. */
 export function withoutAnsi(text: string): string {
   return text.replaceAll(ansi, '');
 }

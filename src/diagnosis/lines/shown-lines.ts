@@ -137,7 +137,6 @@ function chooseWithin(said: readonly Said[]): ReadonlyMap<LogLine, string> {
   return kept;
 }
 
-/** Counts the lines between kept lines. */
 function* findGaps(
   lines: readonly LogLine[],
   kept: ReadonlyMap<LogLine, string>,

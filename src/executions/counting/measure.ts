@@ -23,7 +23,6 @@ export type Measured = {
   readonly unmeasured: Readonly<Record<UnmeasuredReason, number>>;
   /** The number of runs that count for a job with the same labels as another job. */
   readonly merged: number;
-  /** The series slots to take after the change is committed. */
   readonly claims: Claims;
 };
 

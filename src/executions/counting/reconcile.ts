@@ -38,7 +38,6 @@ export type Reconciled = {
   /** Executions to add to the ledger, counted or not. */
   readonly entries: readonly Entry[];
   readonly counted: readonly Finished[];
-  /** The counted runs of the previous epoch. */
   readonly ofEpochBefore: ReadonlySet<Finished>;
   readonly imported: number;
   /** The start of a new epoch, if ids started again: an id had a different start before, or is much smaller than older ids. */

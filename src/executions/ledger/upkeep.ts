@@ -84,7 +84,6 @@ export function rebucket(
   return { facts: { ...facts, buckets: bounds }, cells: changed };
 }
 
-/** Stores the start of native histograms of durations. */
 export function beginNatives(
   change: LedgerChange | undefined,
   facts: LedgerFacts,

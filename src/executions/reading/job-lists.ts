@@ -19,7 +19,6 @@ type JobListsOptions = {
 
 export type LearnJobs = (list: readonly Pick<Job, 'id' | 'group' | 'name'>[], nowMs: number) => Promise<void>;
 
-/** Finds deleted jobs, one project at a time. */
 export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 }: JobListsOptions) {
   const { totals } = cache;
   const due = createDue(cache, ticks);

@@ -43,7 +43,6 @@ type TakeInOptions = {
   readonly oddRows: OddRows;
 };
 
-/** Reads windows of projects into the ledger. */
 export function createTakeIn({ countExecutions, oddRows }: TakeInOptions) {
   /** Projects that showed rows in their last read. */
   const shownLately = new Set<string>();

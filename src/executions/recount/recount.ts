@@ -178,5 +178,4 @@ function toMostLooks(
   return Math.max(minLooks, Math.min(affordable, Math.ceil((anHour * everyMs) / hourMs)));
 }
 
-/** The minimum number of recounts in a round. */
 const minLooks = 3;

@@ -63,7 +63,6 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules) {
     });
   }
 
-  /** Removes the nodes with the fewest failures. */
   function leaveNodes(): void {
     const toKey = ({ labels }: Cell): string => toNodeKey(labels[0] ?? '', labels[1] ?? '');
     const nodes = [...cells.values()].filter(({ kind }) => kind === 'node-failures');

@@ -1,7 +1,6 @@
 import { toDuration } from '../../domain/ages.ts';
 import type { Judged, MissReason, Verdict } from './watched-job.ts';
 
-/** The decisions about all expected times of one hour. */
 export type HourOfTimes = {
   readonly startMs: number;
   /** The number of runs that started in time, and of runs that started late. */

@@ -56,7 +56,6 @@ export type WatchedJob = {
 
 export type Unread = {
   readonly atMs: number;
-  /** The number of consecutive failed requests. */
   readonly count: number;
   /** The error; absent if the response had no times. */
   readonly why?: string;

@@ -13,7 +13,6 @@ export type RisksInput = Omit<Trouble, 'path' | 'facts'> & {
   readonly jobs: Iterable<WatchedJob>;
   readonly untilMs: number;
   readonly durationMs: (project: string, group: string, name: string, jobId: string) => number | undefined;
-  /** The running executions by job id. */
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
   /** The spans in which more runs are expected than there are threads. */
   readonly crowds: readonly Crowd[];
@@ -140,7 +139,6 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
   return met.filter((each) => each.timesMs.length > 0);
 }
 
-/** Returns the crowds of the member that runs a job. */
 function toCrowdsOf(crowds: readonly Crowd[], ownerUuid = ''): readonly Crowd[] {
   // Without a cluster, crowds have no member.
   return crowds[0]?.ownerUuid === undefined ? crowds : crowds.filter((crowd) => crowd.ownerUuid === ownerUuid);

@@ -21,7 +21,6 @@ export type SkippedInput = {
   readonly untilMs: number;
   /** The known successes, sorted by start, by job id; by path for a job without a known id. */
   readonly successes: ReadonlyMap<string, readonly Success[]>;
-  /** The running executions by job id. */
   readonly running: ReadonlyMap<string, readonly SeenRun[]>;
   readonly isCritical: (path: string) => boolean;
   readonly isProjectOff: (project: string) => boolean;
@@ -62,7 +61,6 @@ export type Skipped = {
   readonly untimed: number;
   /** The number of jobs with more missed runs in the interval than are stored. */
   readonly cut?: number;
-  /** True if running executions are unknown. */
   readonly isUnread?: boolean;
   /** Runs without a later success come first, critical runs before others, then recovered runs; sorted by time. */
   readonly runs: readonly SkippedRuns[];

@@ -59,7 +59,6 @@ export type Trouble = {
   readonly surroundings: Surroundings | undefined;
 };
 
-/** Returns trouble that affects every run of a job. */
 export function findLasting(job: WatchedJob, trouble: Trouble): readonly Risk[] {
   return [
     ...findSwitched(job, trouble),

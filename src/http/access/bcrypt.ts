@@ -55,7 +55,6 @@ function expand(state: Int32Array, key: Int32Array, salt: Int32Array): void {
   }
 }
 
-/** Encrypts two words in place. */
 function encipher(state: Int32Array, block: Int32Array): void {
   let left = at(block, 0) ^ at(state, 0);
   let right = at(block, 1);

@@ -29,7 +29,6 @@ type List<Item, Name extends string> = {
 
 export type Shown<Item, Name extends string> = {
   readonly all: readonly Item[];
-  /** The matching items of a page. */
   readonly items: readonly Item[];
   /** The text, such as `100 changes` or `3 of 100 changes`. */
   readonly count: string;

@@ -13,7 +13,6 @@ type Scraped = { readonly contentType: string; readonly chunks: readonly Buffer[
 
 export type MetricsOptions = {
   readonly path: string;
-  /** Returns the names that a scrape may select. */
   readonly names: () => Names;
   /** The maximum number of responses that are rendered at the same time. */
   readonly maxRequests: number;

@@ -8,7 +8,6 @@ export type HttpLimits = {
   readonly requestMs: number;
   /** The time limit for a response, from the request to its end. */
   readonly answerMs: number;
-  /** How long an idle connection stays open. */
   readonly idleMs: number;
   /** If few places are left, connections without a request for this time are closed first. */
   readonly silentMs: number;

@@ -70,7 +70,6 @@ export function createHttpServer(options: HttpOptions) {
           resolve((server.address() as AddressInfo).port);
         });
       }),
-    /** Applies the configured TLS to new connections. */
     renewTls: (): void => {
       const renewed = access?.tls();
       if (renewed !== undefined && isTlsServer(server)) server.setSecureContext(toSecureContext(renewed));

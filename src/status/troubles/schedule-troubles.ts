@@ -27,7 +27,6 @@ export type ScheduleFacts = {
   readonly objective?: number;
 };
 
-/** Returns problems with the scheduled runs of a server. */
 export function findScheduleTroubles(facts: ScheduleFacts): readonly Trouble[] {
   const { exceededMs, nowMs, setBack } = facts;
   const jobs = facts.jobs.filter(({ goneAtMs }) => goneAtMs === undefined);
@@ -52,7 +51,6 @@ export function findScheduleTroubles(facts: ScheduleFacts): readonly Trouble[] {
   ];
 }
 
-/** Returns a problem if critical runs at risk start soon. */
 function findAtRisk(risks: ScheduleFacts['risks']): readonly Trouble[] {
   if (risks === undefined || risks.atRisk === 0) return [];
   const soon = risks.runs.filter(

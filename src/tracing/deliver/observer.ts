@@ -27,7 +27,6 @@ export type SenderObserver = {
   readonly size: (size: SpoolSize) => void;
 };
 
-/** The reasons why a request got no response. */
 type PostFaultKind = 'network' | 'tls' | 'timeout' | 'stopped';
 
 /** A request without a response. The message contains the host of the trace backend, but no path, query or header. */

@@ -58,7 +58,6 @@ export type EnricherOptions = {
     run: PendingTrace,
     failure: { readonly failureClass: FailureClass; readonly seen: Seen | undefined },
   ) => Promise<readonly string[]>;
-  /** Stores the classes of failures until they are counted. */
   readonly failures: FailedRuns;
   /** Returns the part of a plan that is kept over restarts; undefined for a successful execution. */
   readonly toCause: (pending: PendingTrace, plan: Plan, seen: Seen | undefined) => Cause | undefined;

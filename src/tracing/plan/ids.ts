@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 
-/** The values that identify a span within its trace. */
 export type SpanKey =
   | { readonly kind: 'root' }
   | { readonly kind: 'step' | 'wait'; readonly path: string }

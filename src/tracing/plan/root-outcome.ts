@@ -4,7 +4,6 @@ import { type Draft, findReason, hasFailedNode, type Outcome } from './draft.ts'
 import { chooseReason, incomplete, nodeFailure, timeout, toErrorType, toReasonText } from './failure-reason.ts';
 
 export type RootOutcome = Outcome & {
-  /** True if the server reported an unknown status. */
   readonly isUnknown: boolean;
 };
 

@@ -10,7 +10,6 @@ import type { TraceSettings } from './settings.ts';
 import type { Span, SpanLink } from './span.ts';
 import type { Timed } from './times.ts';
 
-/** The settings that all spans of one execution share. */
 export type SpanFrame = {
   readonly source: SpanSource;
   readonly outcome: RootOutcome;

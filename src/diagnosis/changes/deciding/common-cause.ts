@@ -42,7 +42,6 @@ export function findCommonCause(results: Iterable<JobResult>, nowMs: number): Co
   return named[0];
 }
 
-/** Counts the jobs of a cause again. */
 export function recount(cause: CommonCause, results: Iterable<JobResult>, nowMs: number): CommonCause {
   const { failed, succeeded } = toGroups(results, nowMs);
   const { covered = 0, spared = 0 } = countFactors(failed, succeeded).get(toKey(cause)) ?? {};

@@ -1,7 +1,6 @@
 import type { FailureClass } from '../../../domain/failure-class.ts';
 import type { Change, ChangeKind } from './change.ts';
 
-/** A failure, and the things that its job depends on. */
 export type Failure = {
   readonly project: string;
   /** The path of the job including the project. */

@@ -4,7 +4,6 @@ type Outside = {
   readonly traceId: string | undefined;
   /** The URL of traces, in which `{trace_id}` stands for the id; undefined if not configured. */
   readonly link: string | undefined;
-  /** The URL of the execution on its server. */
   readonly permalink: string | undefined;
 };
 

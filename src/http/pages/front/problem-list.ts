@@ -48,7 +48,6 @@ function renderBox(mood: keyof typeof signs, headline: string, below: Html): Htm
 ${below}</div>`;
 }
 
-/** Links to the exporters that watch other servers. */
 function renderWatchers(servers: readonly ServerStatus[]): Html | undefined {
   const others = new Map(
     servers.flatMap(({ watcher }) => (watcher?.is === 'other' ? [[watcher.address, watcher.page] as const] : [])),

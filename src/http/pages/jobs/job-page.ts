@@ -141,7 +141,6 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
 `;
 }
 
-/** Describes findings that prevent a job from running now. */
 export function toFacts(blockers: ScheduledJob['blockers']): string {
   return blockers.map(({ fact: { fact } }) => fact).join('; ');
 }

@@ -135,7 +135,6 @@ function toTitle(verdict: Verdict): string {
   return verdict.is === 'missed' ? `${at}: missed, ${verdict.reason}` : `${at}: ${verdict.is}`;
 }
 
-/** Describes the number of starts of a verdict. */
 function toStarts({ count = 1 }: Extract<Verdict, { is: 'undecided' }>): string {
   return count === 1 ? '' : ` (${count.toLocaleString('en')} starts in this hour)`;
 }

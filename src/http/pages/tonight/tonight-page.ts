@@ -131,7 +131,6 @@ function renderFurther(troubles: readonly TroubleTonight[] | undefined, place: P
 `;
 }
 
-/** Links the execution that the evidence names. */
 function renderEvidence({ evidence, execution }: TroubleTonight, { server, root }: Place): Html {
   const [before, after] = execution === null ? [] : evidence.split(`#${execution}`);
   if (execution === null || after === undefined) return html`${evidence}`;

@@ -174,7 +174,6 @@ function quote(text: string): string {
   return /^[\w./:@%+=~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Shows how to configure the sending of traces. */
 function renderSwitchOn(): Html {
   return html`<pre tabindex="0"><code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code></pre>
 <p>or write into the configuration, to send them to <code>http://localhost:4318</code>:</p>
@@ -184,7 +183,6 @@ function renderSwitchOn(): Html {
 `;
 }
 
-/** Shows how to configure reading steps for pages only. */
 export function renderReadSteps(): Html {
   return html`<pre tabindex="0"><code>traces:
   enabled: pages
