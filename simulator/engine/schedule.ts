@@ -1,4 +1,4 @@
-/** A regular interval with an offset, in UTC. With `fromMs`, the cadence begins at this time. */
+/** A regular interval with an offset, in UTC. The cadence begins at `fromMs`, if given. */
 type Cadence = { readonly everyMs: number; readonly offsetMs: number; readonly fromMs?: number };
 
 export type Schedule = Cadence | Cron;

@@ -20,7 +20,7 @@ type Explainer = {
   readonly explain: (run: EndedStatus) => Explanation | undefined;
   /** Returns why a job last failed, in a few words. */
   readonly causeOf: (jobPath: string) => string | undefined;
-  /** Finds an older failed run of a job. Only the cause of such a run is kept. */
+  /** Finds an older failed run of a job. Only the cause of an older run is kept. */
   readonly older: (id: number) => EndedStatus | undefined;
 };
 

@@ -79,7 +79,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       await Promise.all([traces?.stop(), lastWrites]);
     },
     reload: async (next, toTraces) => {
-      // The next traces are made first, so that the current configuration stays after an error.
+      // The next trace pipelines are created first, so that the current configuration stays after an error.
       const nextTraces = toTraces(next, owned.state);
       await ownership.reload(listUnits(next), async () => {
         await traces?.stop();

@@ -55,7 +55,7 @@ export type WatchedServer = {
   readonly executions: () => ExecutionsOfServer | undefined;
   /** Returns the finished executions for pages, newest first. */
   readonly ended: () => readonly EndedStatus[];
-  /** Explains the last decision about each watched job with this path or id. */
+  /** Explains the last decision about each watched job with a path or id. */
   readonly why: ExpectedRuns['why'];
   /** Explains why a job of a project may not be watched. */
   readonly unseen: (project: string) => string | undefined;
@@ -71,7 +71,7 @@ export type WatchedServer = {
   readonly changes: Pick<Changes, 'list' | 'dropped'> | undefined;
   /** Explains what changed before a failed run of a job; undefined for other executions. */
   readonly explain: (run: EndedStatus) => Explanation | undefined;
-  /** Finds an older failed run of a job. Only the cause of such a run is kept. */
+  /** Finds an older failed run of a job. Only the cause of an older run is kept. */
   readonly older: (id: number) => EndedStatus | undefined;
   /** Returns the scheduled runs of an interval that did not happen; undefined if the collector is off. */
   readonly skipped: (wish: SkippedWish, pause: Pause) => Promise<Skipped> | undefined;

@@ -16,7 +16,7 @@ export function ofJobPath(path: string): JobNames {
 /** The last final runs of a job, one letter each: a success, a success after a retry, or a failure. */
 export type Flakiness = { readonly marks: string; readonly isFlaky: boolean };
 
-/** The fingerprint of the lines of a failure, and whether the job failed with these lines for the first time. */
+/** The fingerprint of the lines of a failure, and whether the job failed with the lines for the first time. */
 export type FailureLines = {
   readonly fingerprint: string;
   readonly isNew: boolean;

@@ -47,8 +47,8 @@ export type ExecutionState = Progress & {
 };
 
 /**
- * Reports whether a state is complete for an execution with this end. A state without this end may come from another
- * member, or from before a crash.
+ * Reports whether a state is complete for an execution with the given end. A state without the end of its execution may
+ * come from another member, or from before a crash.
  */
 export function isWhole(
   { isCompleted, condition, endedAtMs, steps }: ExecutionState,

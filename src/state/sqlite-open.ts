@@ -26,7 +26,7 @@ import { healSums } from './sqlite-spool.ts';
 export function openDatabase(file: string, health: HealthOptions): { database: DatabaseSync; version: number } {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
-    // The mode is set before the first write, because SQLite gives its other files the mode of this file.
+    // The mode is set before the first write, because SQLite gives its other files the mode of the database.
     chmodSync(file, 0o600);
     // The operating system holds the lock, so the lock always ends with the process.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');

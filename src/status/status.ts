@@ -10,7 +10,7 @@ export type Watcher =
   | { readonly is: 'other'; readonly address: string; readonly page: string | undefined }
   | { readonly is: 'nobody' };
 
-/** A server that another exporter or no exporter watches. Nothing is known here about such a server. */
+/** A server that another exporter or no exporter watches. Nothing is known here about a server of another exporter. */
 export type Elsewhere = { readonly server: string; readonly watcher: Exclude<Watcher, { is: 'us' }> };
 
 /**

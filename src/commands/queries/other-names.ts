@@ -4,7 +4,7 @@ export type Counterpart =
       readonly metric: string;
       /** A matcher that is added to those of the selector. */
       readonly matcher?: string;
-      /** Puts an expression around the selector. A query with such an expression cannot have ranges. */
+      /** Puts an expression around the selector. A query with an expression around the selector cannot have ranges. */
       readonly around?: (selector: string) => string;
       /** The equivalent is valid only inside this aggregation; the matcher is removed. */
       readonly only?: { readonly aggregation: string; readonly matcher: string };

@@ -3,7 +3,7 @@ import type { Kind, ValueType } from '../values/value-type.ts';
 
 const mark = Symbol('option');
 
-/** One option. The names, the help and the reference of an option follow from this declaration and the place in the tree. */
+/** The names, the help and the reference of an option follow from this declaration and the place in the tree. */
 export type Option<T, K extends Kind = Kind> = {
   readonly [mark]: true;
   readonly type: ValueType<T, K>;

@@ -18,7 +18,7 @@ export function createJobNames({ executions, expected, changes }: Known) {
     return listed && toJobPath(listed);
   }
 
-  /** Returns the id of the job that has this path in a list of jobs. */
+  /** Returns the id of the job that has a path in a list of jobs. */
   function listedAt(path: string): string | undefined {
     for (const [id, job] of expected?.jobs() ?? [])
       if (job.goneAtMs === undefined && toJobPath(job) === path) return id;

@@ -30,7 +30,7 @@ type Options = {
   readonly maxJobs?: number;
 };
 
-/** Compares the first failure of each job after a success with this success. */
+/** Compares the first failure of each job after a success with the success. */
 export function createRunNotes(options: Options): RunNotes {
   const { runs, onFirst, onCounted, namesUsers, serverNowMs, maxJobs = usualMaxJobs } = options;
   const origins = createOrigins(namesUsers);

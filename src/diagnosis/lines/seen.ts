@@ -47,7 +47,7 @@ function toSeen({ fingerprint, firstMs, count, recentMs = [] }: Known, atMs: num
   return { fingerprint, firstMs, count: count - later, beforeMs };
 }
 
-/** Returns the job that failed last with these lines. */
+/** Returns the job that failed last with the same lines. */
 export function findOther(all: Iterable<KnownOfJob>, fingerprint: string): string | undefined {
   let latest: { readonly job: string; readonly lastMs: number } | undefined;
   for (const other of all) {

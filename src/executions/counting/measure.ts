@@ -11,7 +11,7 @@ export type MeasureRules = {
   readonly buckets: readonly number[];
   /** The server time at which the runs were read. */
   readonly seenAtMs: number;
-  /** The time up to which all executions are counted; new cells start at this time. */
+  /** The time up to which all executions are counted; new cells start at the same time. */
   readonly startMs: number;
   /** True after a restore: series may have been published before, so they do not start at 0. */
   readonly isShown?: boolean;

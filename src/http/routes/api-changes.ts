@@ -33,7 +33,7 @@ export function apiChangesRoute({ changes, begin }: ApiChangesOptions): Router {
 
 const onePage = 500;
 
-/** The time of the last change on a page, and the number of shown changes with this time. */
+/** The time of the last change on a page, and the number of shown changes with the same time. */
 type Cursor = { readonly atMs: number; readonly shown: number };
 
 function readCursor(text: string): Cursor | undefined {

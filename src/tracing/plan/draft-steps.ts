@@ -37,7 +37,7 @@ function* draftStep({ step, context, place }: Placed, handler: StepState | undef
   const names = level.names.below(place, step.workflow ?? step.perNode[0]?.workflow ?? []);
   const inside = { name, context, place, names, level };
   const nodes = yield* draftNodes(step, handler, inside);
-  // The `workflow` of a job reference that runs for each node repeats its runs.
+  // The `workflow` of a job reference that runs for each node repeats the runs in `perNode`.
   const isPerNode = step.perNode.length > 0;
   const below = yield* draftSteps(isPerNode ? [] : (step.workflow ?? []), { ...level, path: context, names });
   const children = [...nodes.drafts, ...below.drafts];

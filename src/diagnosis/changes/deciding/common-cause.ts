@@ -8,7 +8,7 @@ export type JobResult = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly factors: readonly Factor[];
-  /** Set if the job succeeded on more nodes than are stored; the others come after this name. */
+  /** Set if the job succeeded on more nodes than are stored; the other nodes come after `lastNode`. */
   readonly lastNode?: string | undefined;
 };
 
@@ -17,10 +17,10 @@ export type CommonCause = Factor & {
   /** The time of the first failure among the failed jobs. */
   readonly sinceMs: number;
   readonly failed: number;
-  /** The number of failed jobs with this factor. */
+  /** The number of failed jobs with the factor. */
   readonly covered: number;
   readonly succeeded: number;
-  /** The number of successful jobs with this factor. */
+  /** The number of successful jobs with the factor. */
   readonly spared: number;
   readonly probability: number;
 };
