@@ -35,9 +35,9 @@ const verdicts = new Map([
 ]);
 
 function toExitCode({ id, verdict, failure, last_run: lastRun }: WhyOfJob): number {
-  // Why it failed may be unknown.
+  // The cause of the failure may be unknown.
   if (lastRun !== undefined && failedEndings.includes(lastRun.status)) return exitCodes.failed;
-  // Without a schedule, only the runs count.
+  // For a job without a schedule, only its runs decide.
   if (verdict === 'unknown')
     return lastRun === undefined || (failure === undefined && id !== '') ? exitCodes.misconfigured : exitCodes.well;
   return verdict === 'ran' ? exitCodes.well : exitCodes.failed;

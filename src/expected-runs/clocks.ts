@@ -23,7 +23,7 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>) {
   }
 
   return {
-    /** Records the time of a member. Returns the step if the clock of the member was set since its last time. */
+    /** Records the time of a member. Returns the step if the clock of the member was set since its last recorded time. */
     note: (uuid: string, toldMs: number): ClockStep | undefined => {
       forgetSilent();
       const aheadMs = toldMs - clock.ticks();

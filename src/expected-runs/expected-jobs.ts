@@ -26,7 +26,7 @@ import type { SourceNotes } from './sources.ts';
 export type ExpectedJobs = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** Returns the nodes with failures since their last success, a minute or an interval ago. */
+  /** Returns the failing nodes whose first failure is at least a minute old, or a shorter interval. */
   readonly failingNodes: () => FailingNodes;
   readonly hours: () => readonly HourOfTimes[];
   /** Loads the stored state. The function may be called again after an error. */

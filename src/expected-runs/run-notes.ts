@@ -30,7 +30,7 @@ export function createRunNotes({ all, nodes, noted, isBeginning, serverNowMs }: 
         if (later !== undefined && later !== job) jobs.push(later);
       }
       const nowMs = serverNowMs();
-      // A member whose clock is ahead must not hide later runs.
+      // The date of a member whose clock is ahead must not hide later runs.
       const ended = runs.map((run) => ({ ...run, project, endedAtMs: Math.min(run.endedAtMs, nowMs) }));
       const changed = findChanged(nodes, ended);
       pending.set(runs, { jobs, changed });
@@ -66,7 +66,7 @@ export function createKeptNodes() {
   let stale: readonly string[] = [];
   return {
     all,
-    /** `isUnnoted` is true if counted runs may be missing here. */
+    /** `isUnnoted` is true if counted runs may not be recorded; then any of the nodes may work again. */
     load: ({ nodes, isUnnoted }: { readonly nodes: FailingNodes; readonly isUnnoted: boolean }): void => {
       if (isUnnoted) stale = [...nodes.keys()];
       else for (const [node, failing] of nodes) all.set(node, failing);

@@ -18,7 +18,7 @@ export type SourceNotes = {
   /** Returns the listener for the client of a member, or of the common address, which several members may share. */
   readonly listener: (member: string | undefined, isShared?: () => boolean) => Listener;
   readonly all: () => Sources;
-  /** Returns the server time according to its responses. */
+  /** Returns the server time according to the server's responses. */
   readonly serverNowMs: () => number;
   /** Returns the server time of the last response of the server or of a member. The time is kept over restarts. */
   readonly lastAnswerMs: (member?: string) => number | undefined;
@@ -125,7 +125,7 @@ function toStart(known: Timeline, startedAtMs: number): string {
 
 const sameStartMs = 2000;
 
-/** Returns how a member was seen. Silence proves something only at the member's own address, not at a common address. */
+/** Returns whether a member answered at its own address, or was seen at a common address, where silence proves nothing. */
 function toSight(uuids: ReadonlyMap<string, string>, uuid: string): 'answered' | 'seen' {
   return [...uuids.values()].includes(uuid) ? 'answered' : 'seen';
 }
@@ -137,7 +137,7 @@ function createJobLists(clock: Pick<Clock, 'ticks'>, serverNowMs: () => number) 
     receive: (endpoint: Endpoint<unknown>, { answer, project, tookMs }: About): void => {
       if (lists === undefined || project === undefined || !isOf(projectJobs, endpoint, answer)) return;
       const beganTicks = clock.ticks() - tookMs;
-      // A later request was answered first.
+      // The list of a later request arrived first.
       if (beganTicks < (began.get(project) ?? -Infinity)) return;
       began.set(project, beganTicks);
       lists.set(project, { listed: answer, atMs: serverNowMs() - tookMs });

@@ -16,7 +16,7 @@ type Started = { readonly id: number; readonly startedAtMs: number };
 /** Compares ids with the known ids. Hours after `nowMs` come from a fast clock, and are ignored. */
 export function createIdOrder(hours: IdHours, nowMs: number) {
   const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs + stepMs));
-  // For each hour: the greatest id up to it, and the smallest id from it on.
+  // For each hour: the greatest id up to the hour, and the smallest id from the hour on.
   const greatest: number[] = [];
   for (const { greatestId = noGreatest } of sorted) greatest.push(Math.max(greatest.at(-1) ?? noGreatest, greatestId));
   const least = sorted.map(({ leastId = noLeast }) => leastId);
@@ -36,7 +36,7 @@ export function createIdOrder(hours: IdHours, nowMs: number) {
   return {
     /**
      * Reports whether an execution was imported: it ended more than a day before a run with a smaller id started. If
-     * the start is after the end, because the clock was set back, the start is compared.
+     * the start is after the end, because the clock was set back, the start is compared instead of the end.
      */
     isImported: ({ id, startedAtMs, endedAtMs }: Started & { readonly endedAtMs: number }): boolean =>
       isBehind(id, Math.max(startedAtMs, endedAtMs) + dayMs),

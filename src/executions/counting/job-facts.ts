@@ -88,7 +88,7 @@ function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boo
   return endedAtMs === before.lastEndMs && id > before.lastId;
 }
 
-/** Returns the last start of a job. A run with no start, or one after its end, counts only if no other run has a start. */
+/** Returns the last start of a job. Runs without a start, or with one after their end, count only if no other run has a start. */
 function toLastStart({ startedAtMs, endedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
   if (before === undefined) return Math.min(startedAtMs, endedAtMs);
   const isKnown = lacksStart !== true && startedAtMs <= endedAtMs;

@@ -9,7 +9,7 @@ export type SlotKind = (typeof slotKinds)[number];
 /** The number of slots of each kind. A long name takes more than one slot. */
 export type Room = Readonly<Record<SlotKind, number>>;
 
-/** The slots of the jobs and nodes with their own series. The first that need a slot get it, until they return it. */
+/** The slots of the jobs and nodes with their own series: first come, first served, until `leave`. */
 export type SeriesSlots = ReturnType<typeof createSeriesSlots>;
 
 /** All totals of one server; cells are replaced after each commit. */

@@ -212,7 +212,7 @@ function toFactsChange(
   return { facts: { ...facts, ...former, uncountedThroughMs, epoch, epochStartedAtMs, oneTimeIds } };
 }
 
-/** Stores the ids of waiting one-time runs, because some servers do not mark finished ones. */
+/** Stores the ids of waiting one-time runs, because some servers do not mark finished one-time runs. */
 export async function noteOneTimeRuns(cache: LedgerCache, running: readonly Execution[]): Promise<void> {
   const waiting = running.filter(({ status, endedAtMs }) => status === 'scheduled' && endedAtMs === undefined);
   const known = new Set(cache.facts().oneTimeIds);

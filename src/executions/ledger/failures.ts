@@ -30,7 +30,7 @@ export type Noted = { readonly documents: readonly LedgerDocument[]; readonly do
 
 type Run = Pick<Finished, 'id' | 'startedAtMs'>;
 
-/** Stores failed executions until a round counts them by class. The class is found between rounds, from their steps. */
+/** Stores failed executions until a round counts them by class. The class is found between rounds, from the executed steps. */
 export function createFailures() {
   const waiting = new Map<string, Failure>();
   let isLoaded = false;

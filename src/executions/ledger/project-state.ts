@@ -36,7 +36,7 @@ export type ProjectState = {
 /** A skipped window, and the reason: a hold or an outage. */
 export type Skip = Window & {
   readonly reason: string;
-  /** The number of runs of the window counted so far. `isUnknown` is true if the server did not report all of them. */
+  /** The number of runs of the window counted so far. `isUnknown` is true if the server did not report all runs. */
   readonly runs?: number;
   readonly isUnknown?: boolean;
 };
@@ -153,7 +153,7 @@ export function withNewestRead(state: ProjectState, window: Window, rest: readon
 }
 
 /**
- * Records that a window up to now has been read, except for `rest`, for a project with a backlog. `rest` is read after
+ * For a project with a backlog, records that a window up to now has been read, except for `rest`. `rest` is read after
  * the backlog. With `rest` first, a project with a long overlap would never finish its backlog.
  */
 export function withNewestReadBehind(

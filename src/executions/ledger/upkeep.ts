@@ -179,6 +179,6 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** The minimum difference between two clocks. Lags with a smaller difference belong to the same clock. */
 const closeMs = 600_000;
-/** Recounts read seven days back; one day more is kept. */
+/** Recounts read seven days back; clocks are kept one day longer. */
 const rememberedForMs = 8 * dayMs;
 const maxClocks = 10;

@@ -43,7 +43,7 @@ export function createOverlap(
       if (nowMs !== missedAtMs) widen(2 * ms(nowMs), nowMs);
       missedAtMs = nowMs;
     },
-    /** Call when an execution became visible long after its project was read, with the delay. */
+    /** Call with the delay when an execution became visible long after its project was read. */
     noteLateness: (latenessMs: number, nowMs: number): void => {
       // The overlap is doubled, because the next delay may be longer.
       if (latenessMs > minMs / 2) widen(2 * latenessMs, nowMs);
@@ -71,9 +71,9 @@ export function createOverlap(
     /** Returns how much time after `sinceMs` the clock skipped when it was last set ahead. */
     leaptMs: (sinceMs: number): number =>
       leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs)),
-    /** Returns the latest possible date of executions: after the clock was set back, its earlier time. */
+    /** Returns the latest possible date of executions: after the clock was set back, the time that it showed before. */
     untilMs: (nowMs: number): number => {
-      // Without observations, the clock may have been ahead and set back.
+      // While the clock was not observed, it may have been ahead and set back.
       if (isUnseen) unseenMs = Math.max(nowMs + maxLeapMs, latestMs + rememberedForMs);
       isUnseen = false;
       return Math.max(nowMs, latestMs, unseenMs);

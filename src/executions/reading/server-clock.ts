@@ -101,7 +101,7 @@ function createBelief() {
     if (isTold) toldAtTicks = ticks;
     const wasUnseen = elapsedMs > unseenForMs;
     const aheadMs = toldMs - reckonedMs;
-    // A wrong future time would skip executions, so a clock that was set far ahead is accepted only if it stays there.
+    // A wrong future time would skip executions, so a clock that was set far ahead is accepted only if it stays ahead.
     jumpedAtTicks = aheadMs > maxJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
     // Both clocks have fractions of a millisecond; stored and requested times must not have fractions.

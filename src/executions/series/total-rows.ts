@@ -68,7 +68,7 @@ function isThere({ project, group, name, goneSinceMs }: JobFacts, { isWantedJob 
   return goneSinceMs === undefined && isWantedJob(toJobPath(project, { group, name }));
 }
 
-/** Reports whether a cell has a slot. A sum over all jobs needs no slot. */
+/** Reports whether a cell has a slot. A cell that sums over all jobs needs no slot. */
 function hasPlace({ kind, labels }: Cell, slots: SeriesSlots): boolean {
   const [project = '', second = '', third = ''] = labels;
   if (kind === 'project-runs') return true;

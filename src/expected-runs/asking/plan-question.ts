@@ -19,9 +19,9 @@ export type Situation = {
 };
 
 /**
- * Plans the next request about a schedule; undefined if no request is needed. Spans start small and grow, because the server has
- * all times of a span in memory. A long span comes after the next start and the hour after it, because the schedule may have
- * been edited. The hour is also enough to confirm times.
+ * Plans the next request about a schedule; undefined if no request is needed. Spans start small and grow, because the
+ * server has all times of a span in memory. A long span comes after the next start and the hour after it, because the
+ * schedule may have been edited. To confirm known start times, that hour is enough.
  */
 export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {
   const { nowMs, hasForecast, maxSpanMs, isNextSure, isListDue, isUnedited, isConfirming } = situation;

@@ -10,7 +10,7 @@ export function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
     leftMs: (): number => leftMs,
     /** Reports whether the rest of the time is reserved for jobs that are not urgent. */
     isTurnOfOthers: (): boolean => leftMs <= fullMs * shareOfOthers,
-    /** Adds the share of the time since the last call, up to the share of one interval. */
+    /** Adds a share of the time since the last call to the rest, up to the share of one interval. */
     grow: (): void => {
       const ticks = clock.ticks();
       leftMs = Math.min(fullMs, leftMs + (ticks - atTicks) * shareOfTime);

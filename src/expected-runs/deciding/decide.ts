@@ -164,7 +164,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const doubt = isRefused ? undefined : findDoubt(job, strict.reason, given.atMs);
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
-    // While the job is off, its schedule is not reported, so later times do not wait for it.
+    // While the job is off, the server does not report its schedule, so later times do not wait for a response.
     const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(sources, job.project));
     if (isWithoutAnswer && doubt === undefined) return { is: 'held', miss: { is: 'missed', expectedMs, ...cause } };
     return { is: 'wait', needsAnswer: !isWithoutAnswer, ...(doubt === undefined ? {} : { doubt }) };
@@ -255,7 +255,7 @@ type StartWindow = { readonly fromMs: number; readonly throughMs: number };
 /** The clocks of members may differ by this much. */
 const earliestMs = 5000;
 
-/** Returns the start window of an expected time: up to half of the distance to the neighbours. */
+/** Returns the start window of an expected time: up to half of the distance to the neighbouring times. */
 export function toStartWindow(
   { timesMs, untilMs, gap, withdrawnMs = -Infinity }: Times,
   index: number,
@@ -268,7 +268,7 @@ export function toStartWindow(
   const gapAfterMs = gap?.afterMs;
   const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
   const knownMs = isBeforeGap ? gapAfterMs : untilMs;
-  // The distance of known start times gives an unknown next one.
+  // An unknown next start time is estimated from the distance of known start times.
   const later = isBeforeGap ? timesMs[index + 2] : undefined;
   const apartMs = before !== undefined ? time - before : (later ?? Number.NaN) - (told ?? Number.NaN);
   const guessed = Number.isNaN(apartMs) || knownMs > time + 2 * marginMs ? undefined : time + apartMs;

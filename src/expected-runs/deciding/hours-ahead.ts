@@ -21,7 +21,7 @@ export type HourAhead = {
 };
 
 export type PlannedAhead = {
-  /** The hours: 24, starting with the current hour. */
+  /** 24 hours, starting with the current hour. */
   readonly hours: readonly HourAhead[];
   /** The next 60 minutes and the next 24 hours, starting with the current minute. */
   readonly hour: Contention;
@@ -30,7 +30,7 @@ export type PlannedAhead = {
   readonly crowds: readonly Crowd[];
 };
 
-/** A span from the first to the last start without a free thread; with an owner, only on that member of a cluster. */
+/** A span from the first to the last start without a free thread; in a cluster, only on the member `ownerUuid`. */
 export type Crowd = { readonly fromMs: number; readonly toMs: number; readonly ownerUuid?: string };
 
 /** Merges the plan of a cluster with the plans of its members, because each member has its own threads. */

@@ -12,7 +12,7 @@ type Joined = {
   readonly timetable: Timetable;
   /** Expected times that an edit of the schedule removed, because the new response lacks them. */
   readonly withdrawnMs: readonly number[];
-  /** Whether the response agrees with the known times: `unknown` if they do not overlap. */
+  /** Whether the response agrees with the known times: `unknown` if their spans do not overlap. */
   readonly agreement: 'same' | 'edited' | 'unknown';
 };
 
@@ -23,8 +23,8 @@ type JoinInput = {
 };
 
 /**
- * Merges a new response into the known times. If it contradicts them, times since the previous response are withdrawn.
- * If it has no span in common with them, these times are unsure.
+ * Merges a new response into the known times. Known times since the previous response are withdrawn if the response
+ * contradicts them, and unsure if it has no span in common with the known times.
  */
 export function joinAnswer(
   before: Timetable | undefined,

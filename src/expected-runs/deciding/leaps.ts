@@ -7,11 +7,11 @@ import type { WatchedJob } from './watched-job.ts';
 /**
  * Spans of times that a clock skipped when it was set ahead. The value of a span says what happened to it:
  * - `leapt`: no clock has shown the times. Whether a job ran at such a time cannot be known, so the time is undecided.
- * - `undone`: the clock was set back and now shows the times. They count as normal times: without a run, they are missed. A
+ * - `undone`: the clock was set back and now shows the times. The times count as normal: without a run, they are missed. A
  *   scheduler that planned by the wrong clock starts nothing before the end of the span.
  * - `lived`: the clock showed the times while it was ahead, and shows them again. A run at the first showing matches; without a
  *   run the time is undecided, because a scheduler does not start a run twice.
- * - `repeated`: the whole span that the clock of a member shows again. Its times count as normal times.
+ * - `repeated`: the whole span that the clock of a member shows again. The times of the span count as normal.
  */
 type Leap = Span;
 

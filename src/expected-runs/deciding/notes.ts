@@ -41,7 +41,7 @@ function withUnsure(job: WatchedJob, since: Unsure): WatchedJob {
   return { ...job, timetable: { ...job.timetable, unsure } };
 }
 
-/** Marks the times between the last response and an edit as a gap. Known times give an estimate of their number. */
+/** Marks the times between the last response and an edit as a gap, and estimates their number from known times. */
 function withGap(job: WatchedJob, atMs: number): WatchedJob {
   const { timetable } = job;
   if (timetable === undefined) return job;

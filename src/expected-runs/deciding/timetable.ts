@@ -10,7 +10,7 @@ export type Timetable = {
   readonly confirmedMs: number;
   readonly gap?: Gap;
   readonly unsure?: Unsure;
-  /** The first start time that an edit removed. A start near the removed one does not match an earlier one. */
+  /** The first start time that an edit removed. A run near the removed time does not match an earlier time. */
   readonly withdrawnMs?: number;
 };
 
@@ -39,7 +39,7 @@ export type Gap = {
 
 type LikelyTimes = { readonly firstMs: number; readonly count: number };
 
-/** Returns start times in a window before or after a response, if the start times of the response repeat. */
+/** Returns the start times in a window outside the span of a response, assuming that the start times in the span repeat. */
 function timesBeside(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
   const { askedAtMs, untilMs } = timetable;
   const periodMs = toPeriodMs(timetable) ?? untilMs - askedAtMs;
@@ -68,7 +68,7 @@ export function toMostPerHour(timetable: Timetable): number | undefined {
 export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {
-    // A start at a full hour belongs to the hour that it begins.
+    // A start at 10:00 counts in the hour from 10:00 to 11:00.
     const toMs = Math.min((Math.floor((fromMs + 1) / hourMs) + 1) * hourMs - 1, throughMs);
     const times = timesBeside(timetable, fromMs, toMs);
     if (times[0] !== undefined) likely.push({ firstMs: times[0], count: times.length });
@@ -141,7 +141,7 @@ function toPeriodMs(timetable: Timetable): number | undefined {
   return ms;
 }
 
-/** The period of each timetable. The period is cached, because each page needs many. */
+/** The period of each timetable, cached because each page needs the periods of many timetables. */
 const periods = new WeakMap<Timetable, { readonly ms: number | undefined }>();
 
 /** Reports whether the start times up to a given time are listed, or repeat. */
@@ -150,7 +150,7 @@ export function isTimedUntil(timetable: Timetable | undefined, toMs: number): bo
   return toMs <= timetable.untilMs || toPeriodMs(timetable) !== undefined;
 }
 
-/** Returns the end of the known times. A short list does not show the next day, which may have hours without starts. */
+/** Returns the end of the known times. A short list does not show whether the next day has hours without starts. */
 function toKnownMs({ askedAtMs, untilMs }: Timetable): number {
   return untilMs + (untilMs - askedAtMs) * maxRepeats;
 }

@@ -39,7 +39,7 @@ export type WatchedJob = {
   readonly lostRunsMs?: number;
   /** Missed runs that a response about the schedule must confirm. There is no response while the job or its project is off. */
   readonly held?: readonly Missed[];
-  /** The nodes of the last runs. The number is how many further runs a node counts as usual. */
+  /** The nodes of the last runs, each with the number of further runs for which it counts as usual. */
   readonly nodes?: Readonly<Record<string, number>>;
   /** The latest decisions, sorted by expected time. */
   readonly verdicts: readonly Verdict[];
@@ -79,12 +79,12 @@ const limitedForMs = 86_400_000;
 
 export type OffPeriod = {
   readonly what: 'job' | 'schedule';
-  /** The time at which the job was last seen on; absent if never. */
+  /** The time at which the job was last seen switched on; absent if never. */
   readonly lastOnMs?: number;
   /** The time since which the job is known to be off. */
   readonly sinceMs: number;
   readonly seenAtMs: number;
-  /** The time at which the job was seen on again. */
+  /** The time at which the job was seen switched on again. */
   readonly untilMs?: number;
 };
 
@@ -238,5 +238,5 @@ const dayMs = 86_400_000;
 const keptMs = 7 * dayMs;
 /** The times of one day of a job that starts each minute. */
 export const maxTimes = 1500;
-/** More groups are joined, without their facts. */
+/** The maximum number of groups. Above it, groups with the same reason are joined, without their facts. */
 const maxMisses = 100;

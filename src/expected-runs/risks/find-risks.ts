@@ -57,7 +57,7 @@ export type RisksAhead = {
   readonly runs: readonly RunsAtRisk[];
   /** The number of runs of jobs without a known past run or node. */
   readonly unjudged: number;
-  /** The number of active jobs with unknown times, and of such jobs in switched-off projects. */
+  /** The number of active jobs with unknown times, and how many of these jobs are in switched-off projects. */
   readonly untimed: { readonly count: number; readonly switchedOff: number };
 };
 
@@ -119,7 +119,7 @@ type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
 type TimesOfJob = { readonly path: string; readonly timesMs: readonly number[] };
 
-/** Returns risks of single times, which depend on other runs. */
+/** Returns the risks that only some start times of a job have, because of other runs. */
 function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: RisksInput): readonly Met[] {
   const met: Met[] = [];
   const durationMs = input.durationMs(job.project, job.group, job.name, job.id);
@@ -140,7 +140,7 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
 }
 
 function toCrowdsOf(crowds: readonly Crowd[], ownerUuid = ''): readonly Crowd[] {
-  // Without a cluster, crowds have no member.
+  // Only in a cluster, crowds name a member.
   return crowds[0]?.ownerUuid === undefined ? crowds : crowds.filter((crowd) => crowd.ownerUuid === ownerUuid);
 }
 
@@ -182,7 +182,7 @@ const tooMany: Risk = {
 
 type Duration = Pick<RisksInput, 'nowMs'> & Usual & { readonly running: readonly SeenRun[] };
 
-/** Returns the times at which the job is expected to have its maximum number of runs. A skipped run takes no time. */
+/** Returns the times at which the job is expected to have its maximum number of runs. A skipped run does not count. */
 function findSkipped(timesMs: readonly number[], { nowMs, durationMs, atOnce, running }: Duration): readonly number[] {
   const expected = running.map(({ startedAtMs }) => startedAtMs + durationMs);
   // An overdue run is expected to last as long again as it is overdue.

@@ -1,7 +1,7 @@
 import type { JobNames } from '../../domain/execution.ts';
 import type { Pause } from '../../domain/pause.ts';
 
-/** A job, or its runs in progress, with expected times. */
+/** A job with its expected start times; for a one-time run, its only start. */
 export type ExpectedJob = {
   readonly job: JobNames;
   readonly isCritical: boolean;
@@ -44,7 +44,7 @@ export type QuietWindow = {
   readonly critical: number;
   /** The number of jobs whose starts up to the end of the window are not all known. */
   readonly unknown: number;
-  /** The number of jobs with runs of unknown duration that start before the window and may last until then. */
+  /** The number of jobs with runs of unknown duration that start before the window and may last until the window. */
   readonly unmeasured: number;
   /** Critical jobs first, then by number of runs. */
   readonly touched: readonly Touched[];
@@ -86,7 +86,8 @@ async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { fir
   const all = new Int32Array(minutes);
   const critical = new Int32Array(minutes);
   const add = (startMs: number, endMs: number, isCritical: boolean, weight = 1): void => {
-    // A run is not affected if it starts at the end of the window, or ends at its start. A typed array ignores places after its end.
+    // A run is not affected if it starts when the window ends, or ends when the window starts. A typed array ignores places
+    // after its end.
     const from = Math.max(0, Math.floor((startMs - forMs - firstMs) / minuteMs) + 1);
     const to = Math.min(minutes, Math.ceil((endMs - firstMs) / minuteMs));
     for (const counts of isCritical ? [all, critical] : [all]) {
@@ -112,7 +113,7 @@ async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { fir
   return { all, critical };
 }
 
-/** Returns the first number below `count` with a condition that all greater numbers also meet. */
+/** Returns the first number for which `holds` is true, or `count`. All greater numbers must hold too. */
 function findFirst(count: number, holds: (number: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {

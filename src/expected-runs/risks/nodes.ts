@@ -105,7 +105,7 @@ export function noteUsual(
 
 const usualFor = 5;
 
-/** Reports whether the last run had a node: then the node still counts for the full number of further runs. */
+/** Reports whether a node was in the last run, which set its number of further runs to the maximum. */
 export function isOfLastRun(left: number): boolean {
   return left === usualFor;
 }

@@ -171,12 +171,12 @@ function findRefused(job: WatchedJob, { path, facts, surroundings, nowMs }: Trou
   const { lastFailure, lastFailedId, lastFailedMs, lastStartMs = lastFailedMs, consecutiveFailures = 0 } = facts ?? {};
   const isRefused = lastFailure?.failureClass === 'access' && lastFailure.id === lastFailedId;
   if (!isRefused || consecutiveFailures === 0 || lastFailedMs === undefined) return [];
-  // The time is the start, because a key may change during the run.
+  // The start of the run counts, because a key may change during the run.
   const sinceMs = Math.min(lastFailedMs, lastStartMs ?? lastFailedMs);
   const untilMs = surroundings?.accessUnchangedMs(job, sinceMs);
   if (untilMs === undefined) return [];
   const evidence = `#${lastFailedId} was refused at ${toTime(lastFailedMs, nowMs)}, and no key of the job had changed by ${toTime(untilMs, nowMs)}`;
-  // The time is unknown after several failures, because earlier failures may have had another cause.
+  // After several failures, the start of the trouble is unknown: earlier failures may have had another cause.
   const begunMs = consecutiveFailures === 1 ? lastFailedMs : undefined;
   const text = `${path} is refused access`;
   return [{ reason: 'access', subject: path, text, sinceMs: begunMs, evidence, executionId: lastFailedId }];
@@ -208,7 +208,7 @@ function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence' | 'execut
   if (count < failuresInRow && !isSame) return undefined;
   const last = lastFailedId === undefined ? '' : `, the last is #${lastFailedId}`;
   return {
-    // Only the last failures have a known time.
+    // Only the times of the last failures are stored.
     sinceMs: count > failedMs.length ? undefined : failedMs.at(-1),
     evidence: `its last ${count} runs failed${isSame ? ' with the same lines in their logs' : ''}${last}`,
     executionId: lastFailedId,
