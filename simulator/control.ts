@@ -40,7 +40,7 @@ function createServiceControl(world: World, play: () => void) {
       else if (on) world.settings.metricsDisabled.delete(name);
       else world.settings.metricsDisabled.add(name);
     },
-    /** Sets how long after its end an execution becomes visible. In real servers, this takes up to 50 s. */
+    /** Sets how long after its end an execution becomes visible. In real servers, the delay is up to 50 s. */
     setSaveDelay(ms: number): void {
       play();
       world.settings.saveDelayMs = ms;

@@ -11,7 +11,8 @@ export function availabilityRow(): QuestionRow {
       stateTile({
         id: 101,
         title: 'Service',
-        description: 'Up: the last vital poll received an authenticated response. Down: the last vital poll did not, for any reason.',
+        description:
+          'Up: the last vital poll received an authenticated response. Down: the last vital poll did not, for any reason.',
         unit: 'none',
         width: 4,
         height: 4,

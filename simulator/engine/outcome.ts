@@ -16,7 +16,7 @@ export function planOf(execution: Execution): WorkflowRun {
   return execution.fitMs === undefined ? plan : scaleRun(plan, execution.fitMs);
 }
 
-/** Returns how a run ends if it is not interrupted; with `cutMs`, how far it had got by then. */
+/** Returns how a run ends if it is not interrupted; with `cutMs`, how far the run had got by then. */
 export function toOutcome(plan: WorkflowRun, cutMs = Number.POSITIVE_INFINITY): Outcome {
   const good = new Set<string>();
   const bad = new Set<string>();

@@ -14,7 +14,7 @@ export type BreakerMemory = {
   faults: number;
   /** How many times the circuit has opened since the last response of the server. */
   opened: number;
-  /** A refusal is no Error, whose stack would keep the caller in memory. */
+  /** A refusal is a plain object: the stack of an Error would keep the caller in memory. */
   last: Refusal | undefined;
   probeAfterTicks: number;
 };
@@ -46,7 +46,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
 
   function open(): void {
     memory.opened += 1;
-    // The open time is random by half, so that exporters do not return to a server together.
+    // Half of the open time is random, so that exporters do not return to a server together.
     const openMs = Math.min(maxOpenMs, firstOpenMs * 2 ** (memory.opened - 1));
     memory.probeAfterTicks = clock.ticks() + openMs * (0.5 + clock.random() / 2);
     if (memory.opened === 1) onChange(true);

@@ -64,7 +64,7 @@ export function createBudget(options: BudgetOptions) {
   }
 
   function findLane(): Lane | undefined {
-    // With fewer than three starts, enrichment comes first after two starts of the normal lane.
+    // With a budget of fewer than three starts, enrichment comes before the normal lane only after two normal starts.
     const isItsTurn = starts >= 3 || normalInARow >= 2;
     return (isItsTurn ? admissionOrder : lanes).find(
       (lane) => waiting[lane].length > 0 && hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency),
@@ -114,11 +114,7 @@ export function createBudget(options: BudgetOptions) {
   };
 }
 
-type Line = {
-  join: (entry: Waiting) => void;
-  quit: (entry: Waiting) => void;
-  leave: () => void;
-};
+type Line = { join: (entry: Waiting) => void; quit: (entry: Waiting) => void; leave: () => void };
 
 /** Waits until a request is admitted, its deadline passes or its signal aborts. */
 function waitForAdmission(

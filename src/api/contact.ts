@@ -67,7 +67,7 @@ export function createContact(settings: Settings, memory: VersionMemory = {}): C
     memory.apiVersion = apiVersion;
   }
 
-  /** Requests system information in the previous or newest API version. An error may name the newest one of an older server. */
+  /** Requests system information in the previous or newest API version. An older server's error may name its newest version. */
   async function negotiate(ask: (version: number) => Promise<SystemInfo>): Promise<number> {
     const { apiVersion: assumed = newestApiVersion } = memory;
     try {

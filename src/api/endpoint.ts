@@ -58,7 +58,7 @@ export const usualBytes = 2 ** 20;
 /** The maximum size of lists that grow with the installation: 500 executions on 500 nodes each, or 20,000 jobs. */
 export const largeListBytes = 8 * 2 ** 20;
 
-/** Returns the first API version with the endpoint in this dialect; the larger one if the dialect is unknown. */
+/** Returns the first API version with the endpoint in this dialect; the larger version if the dialect is unknown. */
 export function sinceVersion({ since }: Pick<Endpoint<unknown>, 'since'>, dialect: Dialect | undefined): number {
   if (typeof since === 'number') return since;
   return dialect === undefined ? Math.max(...Object.values(since)) : since[dialect];

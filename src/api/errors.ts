@@ -83,7 +83,7 @@ export function isOfWholeServer({ kind, details }: ApiError): boolean {
   const { status, isOfService, unsent } = details;
   if (kind === 'rejected' || kind === 'too_large') return false;
   if (kind === 'forbidden') return isOfService !== true;
-  // A request that was not sent because of an earlier error counts too.
+  // An unsent request counts too: it reports an earlier error of the server.
   if (kind === 'server') return unsent === true || status === 502 || status === 503 || status === 504;
   return turnedAway.includes(kind) || (status === undefined && kind !== 'unsupported_version');
 }

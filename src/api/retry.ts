@@ -18,7 +18,7 @@ function canPass({ kind, details }: ApiError): boolean {
   return kind === 'network' || kind === 'busy';
 }
 
-/** Reads `Retry-After`, in seconds or as a date, up to the limit. Returns undefined if it is unreadable. */
+/** Reads `Retry-After`, in seconds or as a date, up to the limit. Returns undefined for an unreadable value. */
 export function readRetryAfterMs(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;
   const untilMs = /^\s*\d{1,9}\s*$/.test(value) ? nowMs + Number(value) * 1000 : Date.parse(value);

@@ -36,7 +36,7 @@ export const logStorageCollector = defineCollector({
   remember: rememberFailures,
   complaints: (counts, { memory: { failedAtMs, succeeded }, nowMs }) => {
     const { failedCount, queuedCount = 0, incompleteCount = 0, missingCount = 0 } = counts;
-    // The failure is shown for a shorter time if a log was stored after it.
+    // The failure is shown for a shorter time if a log was stored after the failure.
     const minutes = succeeded === undefined ? 10 : 30;
     return [
       ...(typeof failedAtMs === 'number' && nowMs - failedAtMs < minutes * 60_000

@@ -43,7 +43,7 @@ export async function askForPage<Content>(context: CommandContext, command: Page
   return command.toExitCode(content);
 }
 
-/** Formats a time of an answer in the zone of `web.timezone`, like sentences; with `--url`, no configuration is read: in UTC. */
+/** Formats a time of an answer in the zone of `web.timezone`, like sentences; `--url` reads no configuration, so in UTC. */
 export function toShownTime(at: string): string {
   return toMoment(Date.parse(at));
 }

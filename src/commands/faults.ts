@@ -3,7 +3,7 @@ import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { toPackageFolder } from '../domain/package-folder.ts';
 
-/** After an unexpected error, ends the process with one sentence. Does nothing if only its output is no longer read. */
+/** After an unexpected error, ends the process with one sentence. Ignores the error that nobody reads the output any more. */
 export function endOnFaults(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.once('error', failAtTheEnd);

@@ -3,7 +3,7 @@ import { fstatSync, writeSync } from 'node:fs';
 /** Standard error, or its replacement in a test. */
 type LineStream = {
   writableLength: number;
-  /** Throws if the line was not written, although a later line may be. */
+  /** Throws if the line was not written; a later line may be written again. */
   write: (text: string) => unknown;
   on: (event: 'error' | 'drain', listener: () => void) => unknown;
 };

@@ -43,7 +43,7 @@ export async function reloadConfig(load: () => Promise<LoadedConfig>, running: C
 /** Reports whether a listening server cannot change from one web configuration to the other. */
 export function needsRestart(next: WebConfig | undefined, running: WebConfig | undefined): boolean {
   const toTraits = (config: WebConfig | undefined) => [config?.tls !== undefined, config?.tls?.clientAuth.isRequested];
-  // Without users, everyone is admitted, and a file that is being written may have none yet.
+  // Without users, everyone is admitted, and a file that is being written may have no users yet.
   const losesUsers = running !== undefined && running.users.size > 0 && next?.users.size === 0;
   return losesUsers || !isDeepStrictEqual(toTraits(next), toTraits(running));
 }

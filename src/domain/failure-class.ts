@@ -47,7 +47,7 @@ export function toFailureClass({ status, customStatus, reason, isRead, isStopped
   return isRead || (status === 'other' && customStatus !== undefined) ? 'unknown' : 'unread';
 }
 
-/** The exporter's word for a run that was stopped because its log was too large. The steps of such a run are only interrupted. */
+/** The exporter's word for a run that was stopped because its log was too large. Its steps are only interrupted. */
 export const logLimit = 'LogLimitExceeded';
 
 const reasonsByClass: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
@@ -85,7 +85,7 @@ const classByReason = new Map<string, FailureClass>(
   ),
 );
 
-/** The words without a class, for a failed step whose cause is a step below. */
+/** Words without a class: the cause of the failed step is a step below it. */
 const wordsOfOuterSteps: readonly string[] = ['JobFailed', 'NodeDispatchFailure'];
 
 /** Reports whether servers use a word for a reason. Plugins use any text. */
@@ -165,7 +165,7 @@ type Place = Pick<FirstCause, 'node' | 'context'>;
 
 /**
  * Reports whether a line belongs to a step on its node. In a log, the error handler of step 2 is `2e`; the state of the step is
- * that of the handler. Some logs do not contain parameters: `2@node=db03/1` is `2/1`.
+ * that of the handler. Some logs omit the parameters of steps: `2@node=db03/1` is `2/1`.
  */
 export function isOfStep(line: Pick<LogLine, 'node' | 'context'>, { node, context }: Place): boolean {
   if (context === undefined || line.context === undefined) return false;
@@ -195,8 +195,8 @@ export type Surroundings = {
   /** Returns when a node disappeared from the inventory of a project, if it did. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;
   /**
-   * For a job that was refused at a time, returns until when no change is known that may let the job log in; undefined if there
-   * was such a change, or if not all keys of the job were read since.
+   * For a job that was refused at a time, returns the time up to which no change is known that may let the job log in.
+   * Undefined if such a change is known, or if not all keys of the job were read since.
    */
   readonly accessUnchangedMs: (job: JobAround, sinceMs: number) => number | undefined;
   /** Returns the cause that most failing jobs share; undefined if the given job does not have it. */

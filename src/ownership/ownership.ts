@@ -221,7 +221,7 @@ type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'
 type Now = {
   units: () => readonly string[];
   running: () => AbortController;
-  /** Ends a unit and releases its lease. The unit can be acquired again after this time. */
+  /** Ends a unit and releases its lease. The unit can be acquired again after `waitMs`. */
   lose: (unit: string, reason: 'left', only: undefined, waitMs: number) => void;
 };
 

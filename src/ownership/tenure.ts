@@ -3,7 +3,7 @@ import type { Lease } from '../state/shared-state.ts';
 /** A lease of this replica, by its own monotonic clock. */
 export type Tenure = {
   readonly epoch: number;
-  /** The start of the last acknowledged request. From then on, the lease lasts at least its full time. */
+  /** The start of the last acknowledged request. The lease lasts at least its full time from this start on. */
   readonly acknowledgedTicks: number;
 };
 
@@ -36,7 +36,7 @@ export function toPatienceMs(owned: number, chance: number): number {
   return Math.min(owned + chance, maxSteps) * patienceStepMs;
 }
 
-/** How long a replica leaves a unit to others after its work did not start, because it would probably fail again. */
+/** How long a replica leaves a unit to others after its work did not start, because the start would probably fail again. */
 export const restMs = 30_000;
 
 const patienceStepMs = 250;

@@ -7,7 +7,7 @@ export type ScrapedFamily = {
 };
 
 export type Point = {
-  /** The encoded labels without configured labels. They identify the series of a family, even after a reload. */
+  /** The encoded labels without configured labels. These labels identify the series of a family, even after a reload. */
   readonly key: Buffer;
   /** All labels. States of earlier releases have all labels as the key. */
   readonly fullKey: Buffer;

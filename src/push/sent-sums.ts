@@ -31,8 +31,8 @@ type Kept = { readonly sent: Sent; readonly atMs: number };
 
 /**
  * Computes increases. For a series that is older than the first push, only later increases are sent, because its whole value
- * would look like a sudden increase. Sums are stored with their server, and so move with it to another replica. The exporter's
- * own counters restart with each process.
+ * would look like a sudden increase. Sums are stored with their server, and so move with the server to another replica. The
+ * exporter's own counters restart with each process.
  */
 export function createSentSums({ memories, epochOf, droppedLabels }: Stored, startedMs: number, pause: Pause) {
   const { recall, remember } = memories;

@@ -42,7 +42,7 @@ type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metri
   readonly perMember?: boolean;
   /** Sends requests and does nothing else. The memory may determine which requests are sent. */
   readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
-  /** Returns a reason if the response has no values. Such a collector has no series and is reported as off. */
+  /** Returns a reason if the response has no values. With a reason, the collector has no series and is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
   /** Returns problems that a person should see although the poll succeeded, as ends of sentences. Pure. */
   readonly complaints?: (answer: Answer, about: { memory: Memory; nowMs: number }) => readonly string[];

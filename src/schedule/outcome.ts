@@ -67,7 +67,7 @@ const silentKinds: readonly ErrorKind[] = ['network', 'tls', 'timeout', 'busy', 
 
 type Ended = { read: number; denied: readonly Fault[]; failed: readonly Fault[]; projects: number; series: number };
 
-/** Computes the outcome of a complete pass. A failed project is reported, although only its own series are late. */
+/** Computes the outcome of a complete pass. A failed project is reported, although only the series of the project are late. */
 export function toOutcome({ read, denied, failed, projects, series }: Ended): Outcome {
   const [firstDenied] = denied;
   const [firstFailed] = failed;

@@ -37,7 +37,7 @@ export type LastPoll = {
   readonly beyondLimit?: number | undefined;
 };
 
-/** The shortest interval of a poll that is off. Such a poll must notice new permissions and upgrades at low cost. */
+/** The shortest interval of a poll that is off, which must notice new permissions and upgrades at low cost. */
 export const retryMs = 300_000;
 
 /** Wraps every collector: measures time, converts errors, counts and logs. */
@@ -134,7 +134,7 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
     if (isAway()) return true;
     if (failures > silentFailures) return false;
     if (isVital && fault !== undefined) return kind === 'timeout';
-    // A sweep that continued has no error of its own, only errors of its requests.
+    // A sweep that continued after errors has no error of its own, only errors of its requests.
     if (!(fault instanceof ApiError)) return fault === undefined && kindsOfServer.includes(kind);
     return fault.details.unsent === true || isOfWholeServer(fault);
   }

@@ -145,7 +145,7 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
   progress.isFirst = false;
 }
 
-/** Computes the time between the requests of a pass: it is spread over its interval, within its share of the budget. */
+/** Computes the time between the requests of a pass: the pass is spread over its interval, within its share of the budget. */
 function toPace(
   { everyMs, requestsPerSecond, progress: { isFirst, isCutShort, requests } }: Sweep,
   projects: number,

@@ -11,7 +11,7 @@ export type ScheduledPoll = {
   readonly vital: boolean;
   readonly everyMs: number;
   readonly poll: Poll;
-  /** The vitality of the address, which all its polls share, so that they run again when the server is back. */
+  /** The vitality of the address, which all its polls share, so that the polls run again when the server is back. */
   readonly vitality: Pick<Vitality, 'seen' | 'onBack'>;
 };
 
@@ -147,7 +147,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   return {
     entry: { name: Object.values(key).join(' '), everyMs, run, onMissed },
     underWay: () => underWay,
-    /** Call when the server is back. Returns whether the last run must be repeated: not if its failure is older. */
+    /** Call when the server is back. Returns whether the last run must be repeated: not if the poll was off before the outage. */
     needsAsking: (awaySinceMs: number): boolean => {
       failures = 0;
       const last = poll.last();

@@ -133,7 +133,7 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
   };
 }
 
-/** Moves the database to its path, while nobody writes. A file there is quarantined, unless another process uses it. */
+/** Moves the database to its path, while nobody writes. A file at that path is quarantined, unless another process uses it. */
 async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound }: FileOptions): Promise<DatabaseSync> {
   const half = toHalf(paths.file);
   explained(dir, () => {

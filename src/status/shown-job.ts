@@ -16,7 +16,7 @@ export type ShownJob = {
   /** The server time, now and when the running executions of the job were read. */
   readonly nowMs: number;
   readonly seenMs?: number | undefined;
-  /** The schedule of a job; undefined without a schedule, or if it is not watched. */
+  /** The schedule of a job; undefined without a watched schedule. */
   readonly schedule: ScheduleOfJob | undefined;
   /** The newest finished runs, newest first. */
   readonly runs: readonly EndedStatus[];
@@ -36,7 +36,7 @@ export type ShownJob = {
   readonly shifts?: readonly ShownShift[];
 };
 
-/** A lasting change of durations of a step; of the whole job without `step`. `explanation`: other changes at this time. */
+/** A lasting change of durations of a step; of the whole job without `step`. `explanation`: changes at about the same time. */
 export type ShownShift = Shift & { readonly step?: string; readonly explanation: Explanation | undefined };
 
 export type ScheduleOfJob = TimesOfJob & { readonly job: ScheduledJob; readonly why: Why };

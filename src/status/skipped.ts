@@ -33,9 +33,9 @@ export type SkippedText = {
   readonly first: string;
   readonly last: string;
   readonly count: number;
-  /** The first later success of the job. */
+  /** The first success of the job after the missed runs. */
   readonly recovered: { readonly execution: number | null; readonly at: string; readonly sentence: string } | null;
-  /** A later run in progress. */
+  /** A run in progress that started after the missed runs. */
   readonly running: { readonly execution: number; readonly at: string; readonly sentence: string } | null;
   /** The URL of the job on the server; null if the server no longer lists the job as scheduled. */
   readonly url: string | null;
@@ -101,7 +101,7 @@ const nothing = {
   runs_left_out: 0,
 } as const;
 
-/** Reports whether a run still has to be started by hand. Returns undefined if none is known, but not all are decided. */
+/** Reports whether a run still has to be started by hand. Returns undefined if no run is known, but some are undecided. */
 export function isAnyLeft({ since, unknown, left, undecided, checking }: SkippedStatus): boolean | undefined {
   if (since === null) return undefined;
   return left > 0 || (unknown === null && undecided + checking === 0 ? false : undefined);

@@ -226,6 +226,6 @@ export type Status = {
   /** The state of the shared database. Set while the database does not respond. */
   readonly database?: DatabaseStatus | undefined;
   readonly servers: readonly ServerStatus[];
-  /** The state of traces; undefined if it cannot be read. */
+  /** The state of traces; undefined if the state cannot be read. */
   readonly traces: TracesStatus | undefined;
 };

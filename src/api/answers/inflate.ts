@@ -40,7 +40,7 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
 /** A larger response is decoded in pieces. */
 export const wholeBytes = 2 ** 18;
 
-/** Inflates a response. Returns undefined if it is so large that it must be decoded in pieces. */
+/** Inflates a response. Returns undefined if the response is so large that it must be decoded in pieces. */
 export async function inflateWhole(bytes: Buffer, wholeMost: number, maxBytes: number): Promise<Inflated | undefined> {
   try {
     return await inflate(bytes, wholeMost);

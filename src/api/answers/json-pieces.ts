@@ -150,7 +150,7 @@ function parseText({ bytes, refine }: Source, start: number, end: number): unkno
   return refine(JSON.parse(text), text);
 }
 
-/** Returns the end of the value that starts here; undefined if it is beyond the limit. */
+/** Returns the end of the value that begins at `start`; undefined if the end is beyond the limit. */
 function findEnd(source: Source, start: number, limit: number): number | undefined {
   const { bytes } = source;
   const last = Math.min(limit, bytes.length);
@@ -186,7 +186,7 @@ function count(source: Source, opened: number, end: number): number {
   return end;
 }
 
-/** Returns the end of the text that starts here. The end of a long text is cached for outer levels. */
+/** Returns the end of the text that begins at `start`. The end of a long text is stored for its outer lists and objects. */
 function findText(source: Source, start: number): number {
   const { bytes, longText } = source;
   if (start === longText.start) return longText.end;

@@ -23,7 +23,7 @@ export function inPieces<Item>(
         const page = await read({ ...request, offset, max });
         const hasMoved = total !== undefined && page.total < total;
         ({ total } = page);
-        // If rows disappear between two pieces, others move to positions that were read.
+        // If rows disappear between two pieces, other rows move to positions that were already read.
         if (hasMoved && restarts < maxRestarts) {
           restarts += 1;
           rows.length = 0;

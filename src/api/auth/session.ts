@@ -26,7 +26,7 @@ export function createSessionMemory(): SessionMemory {
   return { account: '', cookies: new Map(), loggedInAtTicks: Number.NEGATIVE_INFINITY, failure: undefined };
 }
 
-/** Returns the remembered session. For another account or password, the memory is emptied first. */
+/** Returns the remembered session. For another account or password, the remembered session is removed first. */
 function recall(memory: SessionMemory, username: string, password: string): SessionMemory {
   const account = createHash('sha256')
     .update(JSON.stringify([username, password]))

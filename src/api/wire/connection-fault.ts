@@ -10,7 +10,7 @@ export type Peer = {
   readonly certOption: string;
   /** The option for the expected name; absent if the name cannot be configured. */
   readonly serverNameOption?: string;
-  /** What it may speak if it does not speak HTTP; https if absent. */
+  /** The protocol that the other end may speak instead of HTTP; https if absent. */
   readonly otherwise?: string;
 };
 

@@ -201,7 +201,7 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
 /** Only an administrator can see tokens of other users. */
 const invisible = 'no valid token is visible to these credentials, so it is unknown when their own token expires';
 
-/** Marks a check that was not made; the endpoint reports the error. */
+/** Marks a check that was not made; the line of the endpoint reports the error. */
 function toFault(error: unknown): Pick<LiveReport, 'verdict' | 'message'> {
   if (!(error instanceof ApiError)) throw error;
   return { verdict: 'not asked', message: error.message };

@@ -79,8 +79,8 @@ export function settleExclusions(resolved: ResolvedTree, complaints: Complaints)
 }
 
 /**
- * Complains about a client certificate without its key (or the reverse), and about options of a database without a host,
- * because the state would then be in a file, and each replica would count separately.
+ * Complains about a client certificate without its key (or the reverse). Complains about options of a database without a host:
+ * the state would be in a file, and each replica would count separately.
  */
 export function checkDatabase(general: ResolvedTree, complaints: Complaints): void {
   const complain = createComplain(general, complaints);

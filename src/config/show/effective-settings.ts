@@ -9,7 +9,7 @@ import { serverOptions } from '../declare/server-options.ts';
 /** Converts the effective configuration to the keys and values of its file. Secrets appear only as the paths of their files. */
 export function toEffectiveSettings(config: Config): Nested {
   const { servers, collectors, ...general } = config;
-  // Only the types of the options are used here, and they are the same for all collectors.
+  // Only the types of the options are used here, and the types are the same for all collectors.
   const collectorOptions = defineCollectorOptions({ name: '', on: true, every: '15s', help: '', projects: '' });
   const polled = Object.entries(collectors).map(([name, polls]) => [name, toYaml(collectorOptions, polls)] as const);
   const ruled = [...config.metrics.families].map(([name, rules]) => [name, toYaml(familyOptions, rules)] as const);

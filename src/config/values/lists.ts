@@ -24,7 +24,7 @@ export function choices<const W extends string>(what: string, words: readonly W[
 const aNumber = takes('a number above 0');
 const numbers = takes('a list of numbers', 'for example [1, 5, 15, 60]');
 
-/** Upper bounds of buckets in ascending order, without the infinite one. */
+/** Upper bounds of buckets in ascending order, without the infinite bound. */
 export const bucketBounds: ValueType<readonly number[], 'plain'> = plain(
   z
     .array(z.number(aNumber).gt(0, aNumber), numbers)

@@ -118,7 +118,7 @@ type Problem = {
   readonly message: string;
 };
 
-/** Returns the parsed value, or its problems, of which only the first at each place in the value. */
+/** Returns the parsed value, or its problems: at each place in the value, only the first problem. */
 export function checkValue<T>(type: ValueType<T>, raw: unknown): { value: T } | { problems: readonly Problem[] } {
   const { success, data, error } = type.schema.safeParse(raw, { reportInput: true });
   if (success) return { value: data };

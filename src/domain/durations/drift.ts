@@ -14,7 +14,7 @@ export type Drift<List = Uint16Array | Uint32Array> = {
 
 type Lists = Drift<readonly number[]>;
 
-/** Stores numbers in two or four bytes each in memory, where a list needs eight. In the state, the numbers are lists. */
+/** Stores numbers in two or four bytes each in memory, where a list needs eight. The state stores lists. */
 export function toCompact({ tenths, apart, ...drift }: Drift<ArrayLike<number>>): Drift {
   return { ...drift, tenths: toNumbers(tenths), apart: toNumbers(apart) };
 }
@@ -117,7 +117,7 @@ function toEnds({ apart, lastMinute }: Lists): readonly number[] {
   return ends.reverse();
 }
 
-/** Adds the last run to the sums. Looks for a weekly rhythm once a week, because it seldom changes. */
+/** Adds the last run to the sums. Looks for a weekly rhythm once a week, because the rhythm seldom changes. */
 function addToSums(before: Lists, isNewWeek: boolean): Lists {
   const known = isNewWeek ? { ...before, rhythm: findRhythm(before) } : before;
   const places = findPlaces(known);

@@ -130,7 +130,7 @@ export type Shown =
   | { readonly isVerified: boolean; readonly altNames: readonly string[]; readonly fingerprint: string }
   | undefined;
 
-/** Explains why a client with a certificate is refused. Returns undefined if it is admitted. */
+/** Explains why a client with a certificate is refused. Returns undefined for an admitted client. */
 export function refuseCertificate(
   { clientAuth: { isRequired, isVerified }, allowedSans }: Wanted,
   shown: Shown,

@@ -6,7 +6,7 @@ import { type Html, html } from './html.ts';
 /** Returns whether a server is silent, or another exporter watches it. */
 export type FindSilence = (server: string) => Silence | Elsewhere | undefined;
 
-/** Joins both findings. Servers of other exporters are not reported as silent. */
+/** Joins the findings about watchers and about silence. Servers of other exporters are not reported as silent. */
 export function joinSilence(
   watcherOf: (server: string) => Watcher,
   silenceOf: (server: string) => Silence | undefined,

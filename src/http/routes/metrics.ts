@@ -94,7 +94,7 @@ function readFilters(url: string, names: Names): Filters | string {
   ];
   const both =
     collect.length > 0 && exclude.length > 0 ? ['A scrape takes either collect[] or exclude[], not both.\n'] : [];
-  // `view=all` once returned the servers of all replicas. Another response could be mistaken for that list.
+  // `view=all` once returned the servers of all replicas, and another response could be mistaken for that list.
   const view = query.has('view') ? ['There is no view=all: scrape each exporter (docs/several-exporters.md).\n'] : [];
   const complaints = [...unknown, ...both, ...view];
   if (complaints.length > 0)

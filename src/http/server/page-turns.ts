@@ -35,7 +35,7 @@ export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: 
   const gate: RequestHandler = async ({ method }, response, next) => {
     // The client may have left while its password was checked.
     if (response.destroyed) return;
-    // Other methods take no place, because their body may be slow.
+    // Requests with other methods take no place, because their bodies may arrive slowly.
     if (method !== 'GET' && method !== 'HEAD') {
       next();
       return;

@@ -63,7 +63,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
       plans.set(key, { server, attempts: plan.attempts, bytes });
       size += bytes.length;
       if (plan.attempts.next !== undefined) previous.set(toKey(server, plan.attempts.next), executionId);
-      // Maps keep the order of insertion.
+      // Maps keep the order of insertion, so the first key is the oldest.
       for (const oldest of plans.keys()) {
         const reason = plans.size > maxPlans ? 'count' : 'bytes';
         if (reason === 'bytes' && size <= maxBytes) break;

@@ -19,7 +19,7 @@ export async function readStep(
   const ofNode = node ? { nodename: node } : {};
   const found = await readPages(api, id, { ...ofNode, stepctx: ofStep });
   const stepctx = withoutParameters(ofStep);
-  // Some logs do not contain parameters.
+  // Some logs omit the parameters of steps, such as `@node=db03`.
   const isOther = found?.isWhole === true && found.lines.length === 0 && stepctx !== ofStep;
   return isOther ? readPages(api, id, { ...ofNode, stepctx }) : found;
 }

@@ -37,7 +37,7 @@ function* draftStep({ step, context, place }: Placed, handler: StepState | undef
   const names = level.names.below(place, step.workflow ?? step.perNode[0]?.workflow ?? []);
   const inside = { name, context, place, names, level };
   const nodes = yield* draftNodes(step, handler, inside);
-  // The `workflow` of a job reference that runs for each node repeats the runs in `perNode`.
+  // The `workflow` of a job reference that runs for each node contains the runs in `perNode` again.
   const isPerNode = step.perNode.length > 0;
   const below = yield* draftSteps(isPerNode ? [] : (step.workflow ?? []), { ...level, path: context, names });
   const children = [...nodes.drafts, ...below.drafts];
@@ -152,7 +152,7 @@ function toOutcome(progress: Progress, below: readonly Draft[], isRecovered: boo
     case 'partial':
     case 'mixed': {
       const { condition } = progress;
-      // Successful executions may have both states.
+      // A successful execution may have steps with either condition.
       if (below.some(hasFailed)) return toFailure(undefined, below, { isRecovered, word: 'failed on some nodes' });
       return { ...plain, result: 'success', why: `${condition}, but no failure below it was final` };
     }

@@ -42,7 +42,7 @@ function* choose(places: readonly Place[], maxSpans: number): Pieces<ReadonlySet
   return kept;
 }
 
-/** Returns the cost of a span: one, plus one if it omits children, minus one if its parent then omits no child. */
+/** Returns the cost of a span: one, plus one if it omits children, minus one if its parent then omits no other child. */
 function costOf({ timed }: Place, parent: Place): number {
   return 1 + (timed.children.length > 0 ? 1 : 0) - (parent.missing === 1 ? 1 : 0);
 }

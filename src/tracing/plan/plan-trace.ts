@@ -92,7 +92,7 @@ export function describeRoot(plan: Plan, { seen, suspects }: Described): Plan {
   return { ...plan, trace: { ...plan.trace, spans: [{ ...root, attributes }, ...below] } };
 }
 
-/** The latest time in 64 bits of nanoseconds, about. */
+/** About the latest time that 64 bits of nanoseconds can contain. */
 const latest = 9_000_000_000_000;
 
 function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): SpanFrame & WithCaller {

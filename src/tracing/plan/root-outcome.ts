@@ -3,9 +3,7 @@ import { otherError, type Result } from './attribute-names.ts';
 import { type Draft, findReason, hasFailedNode, type Outcome } from './draft.ts';
 import { chooseReason, incomplete, nodeFailure, timeout, toErrorType, toReasonText } from './failure-reason.ts';
 
-export type RootOutcome = Outcome & {
-  readonly isUnknown: boolean;
-};
+export type RootOutcome = Outcome & { readonly isUnknown: boolean };
 
 /** Computes the outcome of an execution from its status. The steps only give the reason. */
 export function toRootOutcome(

@@ -132,7 +132,8 @@ export const exporterCases: readonly Case[] = [
     resolvesAfter: 14.5,
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Series of prod are dropped',
-    description: 'The exporter drops series of prod; collectors: executions. Dashboards and alerts lack the dropped series.',
+    description:
+      'The exporter drops series of prod; collectors: executions. Dashboards and alerts lack the dropped series.',
     dashboard,
     page: '/?server=prod#server-prod',
   },

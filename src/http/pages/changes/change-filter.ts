@@ -49,7 +49,7 @@ export function findWrongTime({ since, until }: Pick<ChangeFilter, 'since' | 'un
   return wrong && `${wrong[0]}: is not a time, such as 2026-11-22T18:00`;
 }
 
-/** Reads a time, in UTC if it has no zone. Returns undefined if it cannot be read. */
+/** Reads a time, in UTC if it has no zone. Returns undefined for other text. */
 function toMs(text: string): number | undefined {
   if (!/^\d{12,14}$|^\d{4}-\d\d-\d\d/.test(text)) return undefined;
   const isLocal = /^\d{4}-\d\d-\d\d[T ][\d:.]+$/.test(text);

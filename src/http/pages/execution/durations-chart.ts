@@ -12,7 +12,7 @@ type Run = {
   readonly job: string | undefined;
 };
 
-/** Draws the durations of the last runs of a job, with this run highlighted. Returns undefined if it is the only run. */
+/** Draws the durations of the last runs of a job, and highlights the given run. Returns undefined if there is no other run. */
 export function renderDurations(
   { server, id, project, job }: Run,
   others: readonly EndedStatus[],

@@ -111,7 +111,7 @@ function renderOthers(
   return html`<p>${toCount(problems.length, word)}:</p><ul>${[...shown].map(toItem)}</ul>${more}`;
 }
 
-/** Chooses the problems that are not folded: first of unnamed servers, and of a server before its members. */
+/** Chooses the problems that are not folded: first one for each unnamed server, if possible not of a member. */
 function choose(problems: readonly Problem[], named: ReadonlySet<string | undefined>): ReadonlySet<Problem> {
   const others = problems.filter(({ server }) => server === undefined || !named.has(server));
   const firsts = [...Map.groupBy(others, (problem) => problem.server ?? problem)].flatMap(
