@@ -91,7 +91,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       expect((await evaluate(script)).split(' ').sort()).toEqual(['/tmp', '/var/lib/automation-exporter', '65532']);
     });
 
-    it('starts from code compiled at build time, although it may not write there', async () => {
+    it('starts from code compiled at build time, in a folder that it may not write', async () => {
       const daemon = await store.start('automation-exporter', ['node', 'cli.js', '--version'], {
         NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
       });

@@ -25,7 +25,7 @@ by:
 `);
   });
 
-  it('puts rights on content of projects into their context', () => {
+  it('puts rights on the content of projects into the context of projects', () => {
     expect(toAccessPolicy([events, system, jobs], 'service')).toBe(`description: what automation-exporter reads
 context:
   application: service

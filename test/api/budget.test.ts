@@ -101,19 +101,22 @@ describe('api/budget', () => {
   it.each([
     ['rate', { concurrency: 100, holdMs: 0 }],
     ['number', { concurrency: 4, holdMs: 2500 }],
-  ])('never makes a vital request wait for a sweep at the limit of its %s', async (_what, { concurrency, holdMs }) => {
-    const budget = create(10, concurrency);
-    for (let count = 0; count < 1000; count++) void ask(budget, 'normal', { holdMs });
-    for (let count = 0; count < 1000; count++) void ask(budget, 'enrichment', { holdMs });
-    const waitsMs: number[] = [];
-    for (let second = 0; second < 20; second++) {
-      await vi.advanceTimersByTimeAsync(1037);
-      const askedTicks = clock.ticks();
-      void ask(budget, 'vital', { note: () => waitsMs.push(clock.ticks() - askedTicks) });
-      await vi.advanceTimersByTimeAsync(0);
-    }
-    expect(waitsMs).toEqual(Array.from({ length: 20 }, () => 0));
-  });
+  ])(
+    'never makes a vital request wait for a sweep with the maximum %s of requests',
+    async (_what, { concurrency, holdMs }) => {
+      const budget = create(10, concurrency);
+      for (let count = 0; count < 1000; count++) void ask(budget, 'normal', { holdMs });
+      for (let count = 0; count < 1000; count++) void ask(budget, 'enrichment', { holdMs });
+      const waitsMs: number[] = [];
+      for (let second = 0; second < 20; second++) {
+        await vi.advanceTimersByTimeAsync(1037);
+        const askedTicks = clock.ticks();
+        void ask(budget, 'vital', { note: () => waitsMs.push(clock.ticks() - askedTicks) });
+        await vi.advanceTimersByTimeAsync(0);
+      }
+      expect(waitsMs).toEqual(Array.from({ length: 20 }, () => 0));
+    },
+  );
 
   it('gives enrichment exactly a third of the requests while a sweep is in progress', async () => {
     const budget = create(9, 9);

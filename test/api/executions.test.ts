@@ -156,7 +156,7 @@ describe('api/executions', () => {
     ['an attempt that is followed by another', { executionType: 'user', retriedExecution: { id: 8 } }, true],
     ['a user', { executionType: 'user', retryAttempt: 0 }, false],
     ['a user, of a job', { executionType: 'scheduled', job: { id: 'a-1', name: 'settle' } }, false],
-  ])('treats an execution by %s without a job as one of a deleted job', (_name, part, isJobDeleted) => {
+  ])('treats an execution by %s without a job as an execution of a deleted job', (_name, part, isJobDeleted) => {
     const ended = { unixtime: 1_716_200_000_000 };
     const row = { id: 7, status: 'succeeded', 'date-started': ended, 'date-ended': ended, ...part };
     const list = projectExecutions.body.parse({ paging: { total: 1, max: 20 }, executions: [row] });

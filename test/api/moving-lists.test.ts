@@ -9,7 +9,7 @@ import { createTestWatch } from '../support/watch.ts';
 const count = 700;
 
 describe('api/paging, lists that lose many rows between two pages', () => {
-  it('reads every running execution that is left', async () => {
+  it('reads every running execution when many others end between two pages', async () => {
     const { simulator, api, vanish } = setUp('/executions/running');
     const job = simulator.control.createJob('pay', { name: 'settle' });
     const ids = Array.from({ length: count }, () => simulator.control.runJob(job, { atMs: Date.UTC(2027, 0, 1) }) ?? 0);
@@ -23,7 +23,7 @@ describe('api/paging, lists that lose many rows between two pages', () => {
     expect(executions.map(({ id }) => id).toSorted((one, other) => one - other)).toEqual(left);
   });
 
-  it('counts every incomplete log that is left', async () => {
+  it('counts every incomplete log when many others disappear between two pages', async () => {
     const { simulator, api, vanish } = setUp('/logstorage/incomplete');
     simulator.control.failLogStorage(true);
     const ids = Array.from({ length: count }, () => simulator.control.runCommand('pay', 'true') ?? 0);

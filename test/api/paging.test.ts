@@ -64,7 +64,7 @@ describe('api/paging', () => {
     );
   });
 
-  it('pages by offset only within one second', async () => {
+  it('uses offsets only for the rows of one second', async () => {
     const flood = Array.from({ length: 25 }, (_, id) => ({ id, endMs: 7000 + id, hidden: false }));
     const list = createList(flood);
 

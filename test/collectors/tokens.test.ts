@@ -23,7 +23,7 @@ describe('collectors/tokens', () => {
         automation_tokens{server="prod",state="valid"} 2`);
   });
 
-  it('shows the earliest date of tokens with one name', async () => {
+  it('shows the earliest date of several tokens with the same name', async () => {
     const body = `[
       {"id":"1","user":"a","name":"ci","expiration":"2025-01-02T00:00:00Z","expired":false},
       {"id":"2","user":"a","name":"ci","expiration":"2025-01-01T00:00:00Z","expired":false},

@@ -130,7 +130,7 @@ function leaveOutEach(policy: string): readonly { readonly without: string; read
 }
 
 describe('commands/acl', () => {
-  it('allows exactly what is needed', async () => {
+  it('prints a policy that allows exactly the needed requests', async () => {
     const { code, stdout } = await run(acl, ['acl']);
     expect(code).toBe(0);
     expect(await findDenied('all', stdout)).toEqual([]);

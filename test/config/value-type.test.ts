@@ -19,7 +19,7 @@ describe('config/value-type', () => {
     expect(config.traces.enabled).toBe('off');
   });
 
-  it('refuses true and false for other words than on and off', async () => {
+  it('accepts true and false only in place of on and off', async () => {
     expect(
       await complain({ yaml: 'traces: { upstream: { mode: true }, detail: false }\nlog: { level: false }' }),
     ).toEqual([

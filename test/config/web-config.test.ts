@@ -187,7 +187,7 @@ basic_auth: {}
     ]);
   });
 
-  it('can be named by a flag, a variable or the file', async () => {
+  it('reads the web configuration that a flag, a variable or the file names', async () => {
     const files = { '/etc/web/web.yml': `basic_auth_users: { prometheus: ${hash} }` };
     const users = async (world: Parameters<typeof load>[0]) =>
       (await load({ files, ...world })).config.webConfig?.users.size;

@@ -153,7 +153,7 @@ describe('daemon/replica', () => {
     expect([left, Date.now() - Number(firstMs) < 60_000]).toEqual([{ sums: '[]' }, true]);
   });
 
-  it('shows no server after it was suspended for longer than its lease', async () => {
+  it('shows no server after the process was suspended for longer than a lease', async () => {
     const { replica } = await start();
     suspendedMs = 20_000;
     expect([...replica.toOwned()]).toEqual([]);

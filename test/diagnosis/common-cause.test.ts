@@ -101,7 +101,7 @@ describe('diagnosis/common-cause', () => {
     expect(commonCause()).toBeUndefined();
   });
 
-  it('names a node only if its successful runs would be known', () => {
+  it('names a node only if successful runs on the node would be known', () => {
     const toFactors = (...nodes: readonly string[]) => nodes.map((subject) => ({ kind: 'node', subject }) as const);
     const toCause = (failedOn: string) =>
       findCommonCause(

@@ -83,7 +83,7 @@ describe('end-to-end, what pages show about a reload', () => {
 });
 
 describe('end-to-end, reloads in a row', () => {
-  it('keep to the budget of the server in total', async () => {
+  it('keep to the budget of the server over many reloads', async () => {
     const simulator = await start();
     const yaml = (name: string) =>
       `servers: [{ name: ${name}, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 5 } }]\n`;

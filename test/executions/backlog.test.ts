@@ -36,7 +36,7 @@ describe('executions/backlog', () => {
     expect(withNewestRead(second, window(80, 500), []).againFromMs).toBeUndefined();
   });
 
-  it('repeats no complete read of an overlap', () => {
+  it('does not read an overlap again that was read completely', () => {
     const state = behind(100, 200, [window(20, 50)]);
     const read = { rest: [window(20, 30)], sinceMs: 80, newFromMs: 201 };
     expect(withNewestReadBehind(state, window(80, 300), read).againFromMs).toBeUndefined();

@@ -7,7 +7,7 @@ import { createMemoryLedger } from './memory-ledger.ts';
 import { play } from './play.ts';
 
 describe('executions/counting', () => {
-  it('publishes each project after a restore once it was read again', async () => {
+  it('publishes each project after a restore once the project was read again', async () => {
     const { control, finish, counted, rounds, round, restart } = await play();
     control.createProject('shop');
     await rounds(2);

@@ -47,7 +47,7 @@ describe('executions/id-hours', () => {
     expect(createIdOrder(new Map(), laterMs).isImported(run(1, 0))).toBe(false);
   });
 
-  it('removes the oldest of too many hours', () => {
+  it('removes the oldest hours beyond the limit', () => {
     expect(toForgottenHours(hours([3, 7, 8], [1, 1, 2], [2, 3, 4]), 3, laterMs)).toEqual([]);
     expect(toForgottenHours(hours([3, 7, 8], [1, 1, 2], [2, 3, 4]), 1, laterMs)).toEqual([1, 2]);
     expect(toForgottenHours(hours([3, 7, 8], [1, 1, 9], [2, 3, 4]), 1, laterMs)).toEqual([2]);
@@ -90,7 +90,7 @@ describe('executions/id-hours', () => {
     ]);
   });
 
-  it('compares with incomplete hours', () => {
+  it('compares ids with hours that lack the smallest or the greatest id', () => {
     const order = createIdOrder(
       new Map([
         [100, { hour: 100, leastId: 50 }],

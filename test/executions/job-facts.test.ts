@@ -220,7 +220,7 @@ describe('executions/job-facts', () => {
     expect(toFacts(labels, run, { ...known, ...before }, 30_000)).toMatchObject(after);
   });
 
-  it('counts more failures than stored ends', () => {
+  it('counts failures in a row beyond the number of stored ends', () => {
     const runs = Array.from({ length: 100 }, (_, index) => run(index + 1, index + 1, 'failed'));
     const facts = factsOf(runs);
     expect(facts?.consecutiveFailures).toBe(100);
@@ -258,7 +258,7 @@ it('uses the duration that 75 % of the last successes did not exceed', () => {
   expect(toDuration([10, 40, 20, 30], 90_000)).toBe(30_000);
 });
 
-it('is computed from buckets without stored durations', () => {
+it('computes the usual duration from buckets if no durations are stored', () => {
   const cell = {
     kind: 'durations',
     labels: ['pay', '', 'settle', 'succeeded'],

@@ -63,7 +63,7 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toHaveLength(12);
   });
 
-  it('reads twenty pages in one turn', async () => {
+  it('reads at most twenty pages of a backlog in one turn', async () => {
     const backlog = [0, nowMs / 2].map((beginMs) => ({ beginMs, endMs: beginMs + nowMs / 2 - 1 }));
     const scene = createScene({ answer: (asked) => toPage(runs(12_000), asked), aheadThroughMs: nowMs, backlog });
     await scene.readPast(100);

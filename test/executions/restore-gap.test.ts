@@ -26,7 +26,7 @@ async function setUp(isRestored: boolean) {
 type Hours = { scanned: number; counted?: number; pruned?: number; earlier?: readonly number[] };
 
 describe('executions/restore-gap', () => {
-  it('publishes a project after a restore once it was read', async () => {
+  it('publishes a project after a restore once the project was read', async () => {
     const { gap, scan, shown } = await setUp(true);
     expect(shown()).toEqual([]);
     await gap.begin(1000);

@@ -49,7 +49,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(before);
   });
 
-  it('publishes nothing of a disabled project until it was read again', async () => {
+  it('publishes nothing of a disabled project until the project was read again', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     await rounds(2);

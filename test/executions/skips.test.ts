@@ -80,7 +80,7 @@ describe('executions/skips', () => {
     expect(scene.told).toEqual(['pay: 2 executions were skipped because they ended before the catch-up limit']);
   });
 
-  it('continues with the same week after refused credentials', async () => {
+  it('does not give up a skipped window after refused credentials', async () => {
     const scene = await createScene([toSkip(0, 3)], () => {
       throw refusal('unauthorized');
     });

@@ -158,7 +158,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('counts a project from its late return', async () => {
+  it('counts a project that was long deleted only from its return on', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     finish('pay');

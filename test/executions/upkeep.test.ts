@@ -62,7 +62,7 @@ describe('executions/rebucket', () => {
     expect(beginNatives(undefined, facts, 9999)).toEqual({ facts: { ...facts, nativeSeconds: 9 } });
   });
 
-  it('stores bounds for older counts', () => {
+  it('stores the bounds of counts from an earlier release', () => {
     expect(rebucket([durations], facts, [1, 10])).toEqual({ facts: { ...facts, buckets: [1, 10] }, cells: [] });
     expect(rebucket([durations], facts, [1])?.cells).toEqual([{ ...durations, buckets: [0, 7] }]);
   });
@@ -161,7 +161,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs }]);
   });
 
-  it('learns nothing from a run that was first seen late', async () => {
+  it('does not measure a slow clock by a run that was first seen late', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     await cache.update(async () => ({
       facts: { ...cache.facts(), slowClocks: [{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }] },
@@ -178,7 +178,7 @@ describe('executions/slow-clocks', () => {
     expect(cache.facts().slowClocks).toEqual([{ byMs: 50 * hourMs, seenAtMs: nowMs - hourMs }]);
   });
 
-  it('remembers a clock as long as runs or responses show it', async () => {
+  it('remembers a slow clock as long as runs or responses show the clock', async () => {
     const ledger = createMemoryLedger();
     const cache = await openLedgerCache(ledger, 'prod');
     await cache.update(async () => ({

@@ -50,7 +50,7 @@ describe('executions/watched-projects', () => {
     expect([countedFromMs('pay'), countedFromMs('new')]).toEqual([0, 595_000]);
   });
 
-  it('reads the list again at once if the last one could not be stored', async () => {
+  it('reads the list again at once if the last list could not be stored', async () => {
     const { refresh, asked, names, fillDisk, countedFromMs } = await createScene(['pay']);
     await refresh();
     names.push('new');

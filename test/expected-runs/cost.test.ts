@@ -149,7 +149,7 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
     expect((spentMs() - before[1]) / 600_000).toBeLessThanOrEqual(0.02);
   });
 
-  it('decides most missed runs of 60 jobs although each request waits', async () => {
+  it('decides most missed runs of 60 jobs although each request waits three seconds', async () => {
     const { minutes, jobs } = createAsked({ minute }, 60, { takesTime: true, queueMs: 3000 });
     await minutes(20);
     expect(jobs().filter(({ lastMissedMs }) => lastMissedMs !== undefined).length).toBeGreaterThan(30);

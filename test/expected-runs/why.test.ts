@@ -52,7 +52,7 @@ describe('expected-runs/deciding/why', () => {
     );
   });
 
-  it('explains what was off', () => {
+  it('names the switch that was off', () => {
     const off = [{ what: 'schedule', sinceMs: seen, seenAtMs: seen }] as const;
     expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts: off.map(toOffFact) }, { off })).toBe(
       'Did not run at 02:00 UTC: the schedule of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h 58 min before). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: none while it is switched off. Fix: enable the schedule of the job.',
@@ -147,7 +147,7 @@ describe('expected-runs/deciding/why', () => {
   });
 });
 
-it('shows a start as open from its moment on', () => {
+it('shows a start as open from its expected time on', () => {
   const settle = jobOf('settle', [0, 10]);
   expect(toTimes(settle, sixMs)).toEqual({ openMs: [sixMs], comingMs: [sixMs + 10 * minuteMs] });
   const off = [{ what: 'job', sinceMs: 0, seenAtMs: 0 }] as const;

@@ -40,7 +40,7 @@ describe('http/owner-page', () => {
     expect([find({ is: 'us' }), find(other)]).toEqual([silence, { server: 'prod', watcher: other }]);
   });
 
-  it('is used by every page about one server', () => {
+  it('covers every page about one server', () => {
     const folder = join(import.meta.dirname, '../../src/http');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
     const read = (file: string): string => readFileSync(join(folder, file), 'utf8');

@@ -113,7 +113,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('distinguishes samples of a summary, and configured labels', () => {
+  it('distinguishes samples of a summary, and series by configured labels', () => {
     const one = timing.rows({ quantiles: [[0.5, 1]], sum: 5, count: 3 }, { name: 'a' });
     const other = timing.rows({ quantiles: [[0.5, 2]], sum: 6, count: 4 }, { name: 'a' });
     const teams = [
@@ -138,7 +138,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('does not count rows that become equal without a label', () => {
+  it('does not count rows as dropped that become equal after a label is dropped', () => {
     const rows = [
       ...queued.rows(1, { project: 'a', status: 'x' }),
       ...latest.rows(9, { project: 'a' }),

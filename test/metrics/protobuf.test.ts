@@ -120,7 +120,7 @@ describe('metrics/protobuf', () => {
     ]);
   });
 
-  it('is translated only after a scrape requested the format', async () => {
+  it('translates rows only after a scrape requested protocol buffers', async () => {
     let nowTicks = 0;
     const translated: number[] = [];
     const snapshots = createSnapshots(fakeClock({ ticks: () => nowTicks }), async (bytes) => {

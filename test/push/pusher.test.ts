@@ -128,7 +128,7 @@ describe('push/pusher', () => {
     ]);
   });
 
-  it('sends the increases of an outage once', async () => {
+  it('sends increases during an outage once', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     scene.run('pay', 4, 2);
@@ -326,7 +326,7 @@ describe('push/pusher', () => {
   it.each([
     ['', 0],
     [' during a restart', 1],
-  ])('sends no whole totals of a thousand returned series%s', async (_title, lost) => {
+  ])('sends no whole totals when a thousand series return%s', async (_title, lost) => {
     const scene = createScene(receiver.url, delta);
     let pusher = scene.createPusher();
     const push = async (): Promise<void> => {
@@ -416,7 +416,7 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'pay')).toBe(5);
   });
 
-  it('sends only increases from now on', async () => {
+  it('sends only increases since the first push', async () => {
     const scene = createScene(receiver.url, delta);
     scene.run('pay', 4, 1000);
     scene.later(3_600_000);

@@ -104,7 +104,7 @@ Its package carries no text of its licence, (MIT OR GPL-3.0).
     expect(() => findArchitecture('riscv64')).toThrow('no package is made for riscv64; there are amd64 and arm64');
   });
 
-  it('refuses the same versions of Node as its package', () => {
+  it('refuses the versions of Node that the package refuses', () => {
     const text = readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8');
     expect(JSON.parse(text)).toMatchObject({ engines: { node: '>=24.15' } });
     expect(['24.15.0', '24.21.0', '25.0.0'].map(explainOldNode)).toEqual([undefined, undefined, undefined]);

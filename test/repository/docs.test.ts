@@ -168,7 +168,7 @@ describeWithTools(
   'repository/docs, for Prometheus and Alertmanager',
   ['promtool', 'amtool'],
   ({ promtool, amtool }) => {
-    it('have configurations that both accept', () => {
+    it('have configurations that Prometheus and Alertmanager accept', () => {
       const directory = makeFolder();
       const receivers = ['operations', 'payments', 'page'].map((name) => `  - name: ${name}\n`);
       const found = written.flatMap(({ text }) =>

@@ -392,7 +392,7 @@ describe('schedule/project-sweep', () => {
     expect(withdrawn()).toBe(0);
   });
 
-  it('publishes nothing after it is withdrawn', async () => {
+  it('shows no rows between a withdrawal and the next pass', async () => {
     const { pass, shown, times, withdraw } = setScene(['a', 'b', 'c']);
     await pass();
     withdraw();
@@ -403,7 +403,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 0.2 0.4');
   });
 
-  it('never shows rows that were read before it was withdrawn', async () => {
+  it('never shows rows that were read before a withdrawal', async () => {
     const { pass, shown, withdraw, faults } = setScene(['a', 'b', 'c']);
     await pass();
     withdraw();
@@ -412,7 +412,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a c');
   });
 
-  it('does not show rows that were being published when it was withdrawn', async () => {
+  it('does not show rows that were being published during a withdrawal', async () => {
     const { pass, shown, withdraw, setNames, readList, whenPublished } = setScene(['a', 'b']);
     await pass();
     const held = Promise.withResolvers<void>();

@@ -36,7 +36,7 @@ function setUp({ waits = true } = {}) {
 }
 
 describe('schedule/request-gap', () => {
-  it('keeps a distance between requests of both kinds', async () => {
+  it('keeps a distance between requests with and without a measured time', async () => {
     const { gap, asked, later } = setUp();
     const api = gap.api(new AbortController().signal);
     gap.begin(100);

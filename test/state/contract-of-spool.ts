@@ -101,7 +101,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await state.spool.size()).toEqual({ ...empty, traces: 1, bytes: 4, oldestMs: 2000 });
     });
 
-    it('has room below both limits, without quarantined traces', async () => {
+    it('has room while traces outside the quarantine are below both limits', async () => {
       await spool(toTrace('1'), toTrace('2'));
       expect(await state.spool.hasRoom({ maxBytes: 100, maxTraces: 2 })).toBe(false);
       expect(await state.spool.hasRoom({ maxBytes: 8, maxTraces: 100 })).toBe(false);

@@ -68,7 +68,7 @@ function readAll(polls: readonly PollStatus[], given: Given = {}) {
 }
 
 describe('status/read-status', () => {
-  it('reports that another exporter watches its server', async () => {
+  it('reports that another exporter watches the server', async () => {
     const lease = { isOwned: false, owner: 'http://b:9720', epoch: 4, expiresInMs: 8000 };
     const watcher = { is: 'other', address: lease.owner, page: lease.owner } as const;
     expect(await read([], { lease: () => lease, watcherOf: () => watcher })).toMatchObject({
@@ -96,7 +96,7 @@ describe('status/read-status', () => {
     expect(waits).toEqual([2000, 2000]);
   });
 
-  it('reports that another exporter watches the members of its server', async () => {
+  it('reports that another exporter watches the members of the server', async () => {
     const watcher = { is: 'other', address: 'http://b:9720', page: undefined } as const;
     const servers = [{ name: 'prod', url: 'http://x', members: [{ name: 'm', url: 'http://m' }] }];
     expect(await read([], { servers, watcherOf: () => watcher })).toMatchObject({ members: [{ state: 'elsewhere' }] });
@@ -111,7 +111,7 @@ describe('status/read-status', () => {
   });
 
   it.each(['up', 'refused', 'down'] as const)(
-    'reports a server as %s if its vital polls report this',
+    'reports a server as %s if the vital polls report this',
     async (state) => {
       const seen: Seen = { state, sinceMs: nowMs - 90_000, message: 'HTTP 401' };
       expect(await read([], { seen: () => seen })).toMatchObject(seen);

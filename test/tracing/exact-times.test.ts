@@ -179,7 +179,7 @@ describe('tracing/times, exact durations', () => {
     ['ends after its execution', { startTime: 1, endTime: 5 }, [1000, 2500], true],
     ['began before its execution', { startTime: -1, endTime: 2 }, [0, 2000], true],
     ['lies within its execution', { startTime: 1, endTime: 2 }, [1000, 2000], undefined],
-  ] as const)('marks that it moved a step that %s', (_, { startTime, endTime }, expected, isClamped) => {
+  ] as const)('marks whether a step that %s was moved', (_, { startTime, endTime }, expected, isClamped) => {
     const [from, to] = [startTime, endTime].map((at) => toSecond(birthMs + at * 1000));
     const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: from, endTime: to };
     const span = byPath(planSource(record(birthMs, birthMs + 2500, [step])).trace.spans).get('1');

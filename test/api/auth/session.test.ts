@@ -266,7 +266,7 @@ describe('api/auth/session', () => {
     expect((await credentials.authorize(transport, undefined)).headers).toEqual(headers);
   });
 
-  it('completes a login after the end of its poll', async () => {
+  it('completes a login even if the poll ends first', async () => {
     const replies: (() => void)[] = [];
     const own = await startSessionServer('', undefined, (reply) => replies.push(reply));
     const { credentials, transport } = connectTo(own.url, 'right');

@@ -227,7 +227,7 @@ describe('expected-runs/deciding/cause', () => {
     });
   });
 
-  it('is orphaned if the owner at that time is gone', () => {
+  it('finds the cause orphaned if the owner at that time is gone', () => {
     const listed = { id: 'j1', name: 'settle', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
     const list = (
       ownerUuid: string,
@@ -274,7 +274,7 @@ describe('expected-runs/deciding/cause', () => {
     expect(job).toMatchObject({ lastMissedMs, verdicts: mostKept, misses: [{ timesMs: [miss.expectedMs] }] });
   });
 
-  it('is orphaned after three minutes with readings of other members only', () => {
+  it('finds the cause orphaned after three minutes with readings of other members only', () => {
     const member = every15s(() => 'answered', [-1800, -60]);
     const own = every15s(() => 'active', [-1800, -60]);
     const others = every15s(() => 'answered', [-1800, 720]);

@@ -108,7 +108,7 @@ describe('expected-runs/deciding/gap', () => {
     expect(closed.job.timetable?.gap).toBeUndefined();
   });
 
-  it('subtracts known times from the likely times of their hour', () => {
+  it('subtracts known times from the likely times of the same hour', () => {
     const hourMs = 3_600_000;
     const every = (fromMs: number, count: number) => Array.from({ length: count }, (_, n) => fromMs + n * (hourMs / 4));
     const throughMs = 2.3 * hourMs;

@@ -73,7 +73,7 @@ describe('expected-runs/deciding/notes', () => {
     expect([found?.untilMs, own]).toEqual([untilMs, gap]);
   });
 
-  it('keeps what a list does not contain', () => {
+  it('keeps the values that a list of jobs lacks', () => {
     const before = { ...job, ownerUuid: 'm1', goneAtMs: 90_000 };
     expect(list(before, 250_000).job).toEqual({ ...job, ownerUuid: 'm1', listedAtMs: 250_000 });
     const older = { isEnabled: undefined, isScheduleEnabled: undefined };

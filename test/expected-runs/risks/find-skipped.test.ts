@@ -164,7 +164,7 @@ describe('expected-runs/risks/find-skipped', () => {
     expect([misses?.length, misses?.at(-1)?.facts, misses?.at(-1)?.timesMs.length]).toEqual([100, [], 201]);
   });
 
-  it('inserts an earlier time that is decided later at its place', async () => {
+  it('keeps the order of missed runs if an earlier time is decided later', async () => {
     const misses = addMisses(addMisses(undefined, [missed(-40)], nowMs), [missed(-60)], nowMs);
     const found = await find([job('a', [], { ...(misses && { misses }) })]);
     expect(found.runs.map(({ firstMs }) => firstMs)).toEqual([at(-60), at(-40)]);
