@@ -102,14 +102,14 @@ function rows() {
         overTime({
           id: 4,
           title: 'Failed steps by node',
-          description: 'Failed steps per interval, on the ten nodes with the most.',
+          description: 'Failed steps per interval, on the ten nodes with the most failed steps.',
           unit: 'short',
           query: `{ ${steps} && status = error && span.automation.node.name != nil } | count_over_time() by (span.automation.node.name) | topk(10)`,
         }),
         overTime({
           id: 5,
           title: 'Failed executions by job',
-          description: 'Failed executions per interval, of the ten jobs with the most.',
+          description: 'Failed executions per interval, of the ten jobs with the most failures.',
           unit: 'short',
           query: `{ ${failures} } | count_over_time() by (resource.cicd.pipeline.name) | topk(10)`,
         }),

@@ -82,7 +82,7 @@ export const controls: readonly ControlRow[] = [
     act: (control, body) => control.failLogStorage(body.failing),
   }),
   row('health-check', {
-    about: 'Let a check fail; null heals it.',
+    about: 'Let a check fail; null repairs the check.',
     body: z.strictObject({ failing: z.string().nullable() }),
     example: { failing: 'dataSource.connection.time' },
     buttons: [
@@ -118,7 +118,7 @@ export const controls: readonly ControlRow[] = [
     act: (control, body) => control.addToken(body),
   }),
   row('token/access-rules', {
-    about: 'Allow a token what an access policy says, in addition.',
+    about: 'Give a token also the rights of an access policy.',
     body: z.strictObject({ token, rules: z.string() }),
     example: { token: 'another-demo-token', rules: 'the YAML of an access policy' },
     act: (control, body) => control.addAccessRules(body.token, body.rules),
@@ -148,7 +148,7 @@ export const controls: readonly ControlRow[] = [
       newDatabase: z.boolean().exactOptional(),
     }),
     example: { downForMs: 5000, newDatabase: false },
-    buttons: [{ group: 'Server', text: 'Restart it, away for a minute', body: { downForMs: 60_000 } }],
+    buttons: [{ group: 'Server', text: 'Restart the server, away for a minute', body: { downForMs: 60_000 } }],
     act: (control, body) => control.restart(body),
   }),
   row('save-delay', {
@@ -164,7 +164,7 @@ export const controls: readonly ControlRow[] = [
     act: (control, { memberIndex }) => control.loseMember(memberIndex),
   }),
   row('conditions', {
-    about: 'Change the weather for new runs.',
+    about: 'Change the conditions for new runs.',
     body: conditionsSchema.exactPartial(),
     example: { downNodes: ['pay01'], failureFactor: 5 },
     buttons: [
@@ -176,13 +176,13 @@ export const controls: readonly ControlRow[] = [
     act: (control, body) => control.setConditions(body),
   }),
   row('key', {
-    about: 'Write a key; nodes refuse logins with it if it is wrong.',
+    about: 'Write a key; nodes refuse logins with a wrong key.',
     body: z.strictObject({ path: z.string(), user: z.string().exactOptional(), isWrong: z.boolean().exactOptional() }),
     example: { path: 'keys/team/payments/node.pem', user: 'bob', isWrong: true },
     buttons: [
       {
         group: 'Key of payments',
-        text: 'Replace it by a wrong one',
+        text: 'Replace the key by a wrong key',
         body: { path: paymentsKey, user: 'bob', isWrong: true },
       },
       { group: 'Key of payments', text: 'Put it right', body: { path: paymentsKey, user: 'amira', isWrong: false } },

@@ -147,7 +147,7 @@ function overdue(limits: Thresholds): Alert {
     for: limits.executionOverdueFor,
     severity: 'warning',
     summary: `Job ${jobText} takes much longer than usual`,
-    description: `Executions of ${jobOfServer} that have been overdue for at least ${limits.executionOverdueFor}: {{ $value }}. They take much longer than the average of the job.${executionText('The previous execution', 'automation_job_last_execution_id', limits)}`,
+    description: `Executions of ${jobOfServer} that have been overdue for at least ${limits.executionOverdueFor}: {{ $value }}. Overdue executions take much longer than the average of the job.${executionText('The previous execution', 'automation_job_last_execution_id', limits)}`,
     dashboard: dashboardOf.job,
     page: pageOf.job,
     needs: ['executions'],

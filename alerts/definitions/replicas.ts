@@ -40,7 +40,7 @@ export function replicaAlerts(limits: Thresholds): Alert[] {
       severity: 'warning',
       summary: 'Automation exporters that share a database have different configurations',
       description:
-        '{{ $labels.instance }} has a different configuration from another exporter that owns servers. The metrics of a server depend on which exporter owns it.',
+        '{{ $labels.instance }} has a different configuration from another exporter that owns servers. The metrics of a server depend on which exporter owns the server.',
       ...exporterItself,
       page: pageOf.front,
     },

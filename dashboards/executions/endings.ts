@@ -92,7 +92,7 @@ export function endingsRow(): QuestionRow {
   };
 }
 
-const neither = 'Cancelled ones and attempts that are tried again count as neither good nor bad.';
+const neither = 'Aborted executions and retried attempts are not counted.';
 const noEnd = 'Empty until the first execution has ended since the exporter began.';
 
 const maxEnds = `sum by (${byProject}) (increase(automation_executions_total{${ofJobs}}[$__range] @ end()))`;

@@ -52,7 +52,8 @@ export function failingJobsRow(): QuestionRow {
       joinedTable({
         id: 303,
         title: 'Most failures in the selected time',
-        description: 'Executions that failed, timed out or ended in an unusual way: the ten jobs with the most.',
+        description:
+          'Executions that failed, timed out or ended in an unusual way: the ten jobs with the most failures.',
         unit: 'short',
         width: 24,
         height: 8,

@@ -67,7 +67,7 @@ export function runningRow(): QuestionRow {
         id: 206,
         title: 'Waiting and overdue by project',
         description:
-          'Waiting executions, and executions that take much longer than usual. Both grow when something is stuck.',
+          'Waiting executions, and executions that take much longer than usual. Both numbers grow when something is stuck.',
         unit: 'short',
         width: 12,
         height: 8,
@@ -85,7 +85,8 @@ export function runningRow(): QuestionRow {
       joinedTable({
         id: 207,
         title: 'What runs?',
-        description: 'Up to a hundred running jobs with their average duration. Rows without a job are ad hoc.',
+        description:
+          'Up to a hundred running jobs with their average duration. Rows without a job are ad hoc executions.',
         unit: 'short',
         width: 24,
         height: 8,

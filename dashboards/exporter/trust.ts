@@ -14,7 +14,7 @@ export function trustRow(): QuestionRow {
       numberTile({
         id: 501,
         title: 'Failing collectors',
-        description: 'Collectors whose last poll failed. Their values above are stale or missing.',
+        description: 'Collectors whose last poll failed. Values of failing collectors are stale or missing.',
         unit: 'short',
         width: 6,
         height: 4,

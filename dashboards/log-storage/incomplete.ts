@@ -32,7 +32,7 @@ export function incompleteRow(): QuestionRow {
       joinedTable({
         id: 352,
         title: 'Oldest incomplete logs',
-        description: 'Age of the oldest log that is not fully stored, for the twenty projects with the oldest.',
+        description: 'Age of the oldest log that is not fully stored, for the twenty projects with the oldest logs.',
         emptyReason: allStored,
         unit: 's',
         width: 12,

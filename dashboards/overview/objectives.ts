@@ -24,7 +24,7 @@ export function objectivesRow(): QuestionRow {
         id: 852,
         title: 'Burn rate',
         description:
-          'How fast the error budget is spent: at 1 it lasts exactly 30 days. The dashed line is where the critical alert begins to count.',
+          'How fast the error budget is spent: at 1 the budget lasts exactly 30 days. The dashed line is where the critical alert begins to count.',
         emptyReason: noRules,
         unit: 'none',
         width: 8,

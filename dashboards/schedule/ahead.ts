@@ -48,7 +48,7 @@ export function aheadRow(): QuestionRow {
         id: 653,
         title: 'Jobs that are switched off',
         description:
-          'Time since a scheduled job, or its schedule, was switched off, for the twenty that are off for longest.',
+          'Time since a scheduled job, or its schedule, was switched off, for the twenty jobs that are off for longest.',
         emptyReason: 'Empty while every scheduled job is on.',
         unit: 's',
         width: 12,

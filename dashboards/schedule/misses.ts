@@ -96,7 +96,7 @@ export function missesRow(): QuestionRow {
         id: 633,
         title: 'Jobs that missed runs last',
         description:
-          'Time since the last expected run that did not happen, for the twenty jobs with the most recent one.',
+          'Time since the last expected run that did not happen, for the twenty jobs that missed a run last.',
         emptyReason: 'Empty while nothing was missed.',
         unit: 's',
         width: 12,
@@ -114,7 +114,7 @@ export function missesRow(): QuestionRow {
         id: 634,
         title: 'Undecided times by project, over an hour',
         description:
-          'Expected times that could not be decided, for the ten projects with the most of them in the selected time.',
+          'Expected times that could not be decided, for the ten projects with the most undecided times in the selected time.',
         emptyReason: noJobs,
         unit: 'short',
         width: 12,

@@ -24,7 +24,7 @@ export function punctualityRow(): QuestionRow {
         id: 622,
         title: 'Burn rate of the punctuality budget',
         description:
-          'How fast the budget is spent: at 1 it lasts exactly 30 days. The dashed line is where the critical alert begins to count.',
+          'How fast the budget is spent: at 1 the budget lasts exactly 30 days. The dashed line is where the critical alert begins to count.',
         emptyReason: noRules,
         unit: 'none',
         width: 16,

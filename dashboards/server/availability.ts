@@ -12,7 +12,7 @@ export function availabilityRow(): QuestionRow {
         id: 101,
         title: 'Service',
         description:
-          'Up: the last vital poll received an authenticated response. Down: the last vital poll did not, for any reason.',
+          'Up: the last vital poll received an authenticated response. Down: the last vital poll received none, for any reason.',
         unit: 'none',
         width: 4,
         height: 4,

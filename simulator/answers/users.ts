@@ -57,7 +57,7 @@ function toAllocations({ world }: ApiRequest) {
   return {
     allocations,
     state: isFull ? 'exceeded' : 'ok',
-    message: isFull ? 'More users have a class than it allows' : '',
+    message: isFull ? 'More users have a class than the licence allows' : '',
     summary,
     exceeded: Object.fromEntries(over.map(([name, count]) => [name, count - (entitled[name] ?? 0)])),
     entitled,

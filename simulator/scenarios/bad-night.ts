@@ -45,7 +45,7 @@ export const badNight: Scenario = {
     ['eight jobs that one node takes with it', 'executions?result=failed'],
     ['a job that fails since a key was changed', 'jobs/{server}/payments/bank/statements'],
     ['a job that became slow', 'jobs/{server}/warehouse/orders/import'],
-    ['the runs that it missed', 'skipped/{server}'],
+    ['the runs that the slow job missed', 'skipped/{server}'],
     ['coming runs at risk', 'tonight'],
   ],
 };

@@ -105,7 +105,7 @@ const list: readonly Trouble[] = [
   },
   {
     name: 'tight-pool',
-    about: 'The scheduler has two threads: runs wait, start late, and more are expected at once than it can run.',
+    about: 'The scheduler has two threads: runs wait, start late, and more runs are expected at once than threads.',
     alerts: [
       'AutomationSchedulerSaturated',
       'AutomationSchedulerWillSaturate',
@@ -136,7 +136,7 @@ const list: readonly Trouble[] = [
   },
   {
     name: 'retry-storm',
-    about: 'What may be tried again fails nearly always, so that most runs are retries.',
+    about: 'Jobs with retries fail nearly always, so that most runs are retries.',
     alerts: ['AutomationErrorBudgetBurnSlow'],
     build: (world) => {
       world.conditions = { ...world.conditions, failureFactor: 7 };

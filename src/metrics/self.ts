@@ -116,7 +116,7 @@ const instruments = {
   }),
   tracesDegraded: counter({
     name: 'automation_exporter_traces_degraded_total',
-    help: 'Traces without some or all steps, by reason: backlog (waited too long, or more than 10,000 waited), seal_timeout (not reported in time), too_large (to be read).',
+    help: 'Traces without some or all steps, by reason: backlog (waited too long, or more than 10,000 waited), seal_timeout (not reported in time), too_large (the steps cannot be read).',
     labelNames: ['server', 'reason'],
   }),
   tracesSkipped: counter({
@@ -191,12 +191,12 @@ const instruments = {
   }),
   spoolBytes: gauge({
     name: 'automation_exporter_spool_bytes',
-    help: 'Size of what waits for delivery.',
+    help: 'Size of the traces and log records that wait for delivery.',
     startsAbsent: true,
   }),
   spoolOldest: gauge({
     name: 'automation_exporter_spool_oldest_timestamp_seconds',
-    help: 'Time at which the oldest trace or log record that waits was finished; absent while none waits.',
+    help: 'Time at which the oldest waiting trace or log record was finished; absent while none waits.',
     startsAbsent: true,
   }),
   tracesQuarantined: gauge({

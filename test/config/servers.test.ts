@@ -109,7 +109,7 @@ config.yaml:6:52 servers[0].tls.server_name: is not a host name (for example aut
 config.yaml:6:84 servers[0].tls.insecure_skip_verify: takes true or false, found the number 1 (write true or false)
 config.yaml:6:97 servers[0].tls.key_file: is not a path (for example /etc/ssl/private/automation.pem)
 config.yaml:6:97 servers[0].tls.key_file: needs tls.cert_file beside it
-config.yaml:7:16 servers[0].proxy_url: contains a user or a password (write the address without them)
+config.yaml:7:16 servers[0].proxy_url: contains a user or a password (write the address without user and password)
 config.yaml:8:13 servers[0].budget: takes a map, found a number (write its keys below it, indented)
 config.yaml:9:73 servers[1].tls: takes a map, found a text (write its keys below it, indented)
 config.yaml:9:93 servers[1].proxy_url: is not a web address (for example http://forward.example.org:3128)`);

@@ -61,7 +61,7 @@ describe('end-to-end/demo, without configuration', () => {
       ['eight jobs that one node takes with it', `${demo.url}/executions?result=failed`],
       ['a job that fails since a key was changed', `${demo.url}/jobs/demo/payments/bank/statements`],
       ['a job that became slow', `${demo.url}/jobs/demo/warehouse/orders/import`],
-      ['the runs that it missed', `${demo.url}/skipped/demo`],
+      ['the runs that the slow job missed', `${demo.url}/skipped/demo`],
       ['coming runs at risk', `${demo.url}/tonight`],
     ]);
     for (const [title, link = ''] of links) {

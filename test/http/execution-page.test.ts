@@ -286,7 +286,7 @@ The execution has just started or ended: executions are read every few seconds, 
 The execution ended before the exporter began to count executions of this server.
 More than 1,000 executions of this server have ended since.
 Its project or job is not watched, or the server has no such execution.
-Running executions, the last 1,000 finished ones, and the last 500 unsuccessful ones of jobs have a page, for each server. The steps of the last 1,000 are kept in memory, fewer if they are very large; of others, only the causes are known.`);
+Running executions, the last 1,000 finished ones, and the last 500 unsuccessful ones of jobs have a page, for each server. The steps of the last 1,000 are kept in memory, fewer if they are very large; of other executions, only the causes are known.`);
   });
 
   it('shows that an execution still runs', async () => {

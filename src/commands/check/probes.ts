@@ -163,7 +163,7 @@ function toScheduleProbes({ readNames, findNone }: Options): readonly Probe[] {
       else await api.get(jobInfo, { path });
     });
     if (finding?.fault !== undefined) return finding;
-    const how = hasForecast ? '' : '; before API version 31 only the next run of each is known';
+    const how = hasForecast ? '' : '; before API version 31 only the next run of each job is known';
     return { note: `${toCount(scheduled, 'scheduled job')}${how}; ${finding?.note}` };
   }
 

@@ -47,21 +47,21 @@ export const counterparts: ReadonlyMap<string, Counterpart> = new Map<string, Co
     'rundeck_project_execution_duration_seconds',
     {
       because:
-        'it has a series for each execution; use automation_execution_duration_seconds (a histogram) or automation_job_last_duration_seconds',
+        'the metric has a series for each execution; use automation_execution_duration_seconds (a histogram) or automation_job_last_duration_seconds',
     },
   ],
   [
     'rundeck_project_start_timestamp',
     {
       because:
-        'it has a series for each execution, in milliseconds; use automation_job_last_start_timestamp_seconds (seconds)',
+        'the metric has a series for each execution, in milliseconds; use automation_job_last_start_timestamp_seconds (seconds)',
     },
   ],
   ...['rundeck_project_executions', 'rundeck_project_executions_total'].map((name): [string, Counterpart] => [
     name,
     {
       because:
-        'it is a gauge of the last day and of running executions, even if its name ends in _total; use increase(automation_project_executions_total[1d])',
+        'the metric is a gauge of the last day and of running executions, even if its name ends in _total; use increase(automation_project_executions_total[1d])',
     },
   ]),
   [

@@ -15,7 +15,10 @@ export const listenAddress = parsedText(parseListenAddress, {
 export const webAddress = toWebAddress('https://automation.example.org', 'secrets come from files or the environment');
 
 /** The URL of a proxy that needs no password. */
-export const proxyAddress = toWebAddress('http://forward.example.org:3128', 'write the address without them');
+export const proxyAddress = toWebAddress(
+  'http://forward.example.org:3128',
+  'write the address without user and password',
+);
 
 function formatListenAddress({ host, port }: ListenAddress): string {
   if (host === undefined) return `:${port}`;
@@ -76,7 +79,7 @@ function parseTraceLink(text: string): Parsed<string> {
   if (!text.includes(place)) return { problem: `has no ${place}` };
   const { username, password } = new URL(filled);
   if (username !== '' || password !== '') {
-    return { problem: 'contains a user or a password', hint: 'they would be visible to everyone who sees the page' };
+    return { problem: 'contains a user or a password', hint: 'everyone who sees the page would see them' };
   }
   return { value: text };
 }

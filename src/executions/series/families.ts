@@ -138,7 +138,7 @@ export const executionFamilies = {
   owner: info('automation_job_owner_info', 'Configured owner of a job [jobs.overrides].', ...job, 'owner'),
   hidden: gauge(
     'automation_exporter_executions_hidden',
-    'Executions of the last day, at most, that the server counts but does not show to these credentials [paging.total].',
+    'Executions within at most the last day that the server counts but does not show to these credentials [paging.total].',
     'project',
   ),
   pipelineDuration: {

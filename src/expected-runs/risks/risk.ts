@@ -125,7 +125,7 @@ function findNodes({ project, nodes: usual = {} }: WatchedJob, trouble: Trouble)
     if (failing === undefined || countIndependent(jobs, trouble) < 2) return [];
     if (surroundings?.nodeGoneMs(project, node) !== undefined) return [];
     const { sinceMs } = failing;
-    const failed = `${toList(jobs)} failed on it, and none has succeeded since`;
+    const failed = `${toList(jobs)} failed on the node, and no job has succeeded on it since`;
     // Jobs that have only the failing node may themselves be the cause.
     const isOnly = jobs.every((path) => surroundings?.nodeCountOf(ofJobPath(path).project) === 1);
     const evidence = isOnly ? `${failed}; the jobs have no other node, so the jobs may be the cause` : failed;

@@ -90,7 +90,7 @@ export const executionCases: readonly Case[] = [
     firesAfter: 5,
     labels: jobLabels,
     summary: 'Job pay/nightly/settle takes much longer than usual',
-    description: `Executions of pay/nightly/settle on prod that have been overdue for at least 5m: 1. They take much longer than the average of the job. The previous execution: #642 (${page}).`,
+    description: `Executions of pay/nightly/settle on prod that have been overdue for at least 5m: 1. Overdue executions take much longer than the average of the job. The previous execution: #642 (${page}).`,
     ...ofJob,
   },
   {

@@ -41,7 +41,7 @@ export const replicaCases: readonly Case[] = [
     labels: { job: 'automation-exporter', severity: 'warning' },
     summary: 'Automation exporters that share a database have different configurations',
     description:
-      ' has a different configuration from another exporter that owns servers. The metrics of a server depend on which exporter owns it.',
+      ' has a different configuration from another exporter that owns servers. The metrics of a server depend on which exporter owns the server.',
     dashboard,
     page: '/',
   },

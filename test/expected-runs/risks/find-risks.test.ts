@@ -188,7 +188,7 @@ describe('expected-runs/risks/find-risks', () => {
         reason: 'node_failing',
         subject: 'db03',
         text: 'node db03 fails everywhere',
-        evidence: 'pay/x and pay/y failed on it, and none has succeeded since',
+        evidence: 'pay/x and pay/y failed on the node, and no job has succeeded on it since',
         sinceMs: nowMs - hourMs,
         count: 1,
       },
@@ -200,7 +200,7 @@ describe('expected-runs/risks/find-risks', () => {
       {
         text: 'several jobs fail on node db03',
         evidence:
-          'pay/x and pay/y failed on it, and none has succeeded since; the jobs have no other node, so the jobs may be the cause',
+          'pay/x and pay/y failed on the node, and no job has succeeded on it since; the jobs have no other node, so the jobs may be the cause',
       },
     ]);
   });

@@ -118,7 +118,7 @@ type Missing = { readonly server: string; readonly id: string; readonly isId: bo
 export function renderMissing({ server, id, isId, tracing }: Missing): Html {
   return html`<h1>Execution <bdi>${cut(id)}</bdi> of <bdi>${cut(server)}</bdi> not found</h1>
 ${renderReason({ server, isId, tracing })}
-<p class="note">Running executions, the last 1,000 finished ones, and the last 500 unsuccessful ones of jobs have a page, for each server. The steps of the last 1,000 are kept in memory, fewer if they are very large; of others, only the causes are known.</p>
+<p class="note">Running executions, the last 1,000 finished ones, and the last 500 unsuccessful ones of jobs have a page, for each server. The steps of the last 1,000 are kept in memory, fewer if they are very large; of other executions, only the causes are known.</p>
 `;
 }
 

@@ -58,7 +58,7 @@ async function renderStatus(status: Status, problems: readonly Problem[], about:
   const refresh =
     about.refreshSeconds === undefined
       ? html`<a href="?refresh">refresh every ${shortRefreshSeconds} s</a>`
-      : html`refreshed every ${about.refreshSeconds} s, <a href="./">stop that</a>`;
+      : html`refreshed every ${about.refreshSeconds} s, <a href="./">stop refreshing</a>`;
   const sections: Html[] = [];
   for (const server of servers) {
     sections.push(renderServer(server, { ...about, nowMs, isOnly, isOpen: isFew && isOf(server, problems) }));
