@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The faults that must do no lasting harm, with the exporter's reactions. The number of a fault is its place in the list. */
 export const faults: readonly (readonly [fault: string, outcome: string])[] = [
-  ['The server refuses connections at the start', 'Reports it as down, and polls it once it responds'],
+  ['The server refuses connections at the start', 'Reports the server as down until the server responds'],
   ['The server stops while it is watched', 'Keeps the counters, and continues when the server is back'],
   ['The server accepts a request and never responds', 'Stops at the timeout; only vital polls continue'],
   ['The server sends its response a byte at a time', 'One deadline covers the whole response'],
@@ -36,7 +36,7 @@ export const faults: readonly (readonly [fault: string, outcome: string])[] = [
     'Restores the backup, or refuses to start; counts nothing twice',
   ],
   ['The process is suspended', 'Continues, reports the pause, and reports no server as down'],
-  ['A reload finds an invalid configuration', 'Keeps the previous one'],
+  ['A reload finds an invalid configuration', 'Keeps the previous configuration'],
   [
     'A certificate file is replaced',
     'Uses a valid certificate without a failed scrape; otherwise keeps the old certificate',
