@@ -7,7 +7,7 @@ export type Truth = {
   readonly executions: readonly TrueExecution[];
 };
 
-/** Returns everything that the simulator keeps. With `retained: Infinity`, this is everything that happened. */
+/** Returns everything that the simulator keeps. With `retained: Infinity`, the simulator keeps everything that happened. */
 export function tellTruth(world: World): Truth {
   const open = [...world.executions.values()]
     .filter((execution) => !execution.ended)

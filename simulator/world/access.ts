@@ -20,7 +20,7 @@ export const policySchema = z.strictObject({
   /** Projects in which commands that ran without a job may be read. */
   adhoc: allOrNames,
   nodes: allOrNames,
-  /** Projects whose nodes may be listed. The list of nodes is empty for all others. */
+  /** Projects whose nodes may be listed. The list of nodes is empty for all other projects. */
   eachNode: allOrNames,
   /** The ids of jobs whose definition and executions stay hidden. */
   hiddenJobs: names,

@@ -160,7 +160,7 @@ function isNewestFirst(ends: readonly number[]): boolean {
   return ends.every((endMs, index) => index === 0 || endMs <= (ends[index - 1] ?? endMs));
 }
 
-/** A window whose total changes is read again, at most this many times. */
+/** The maximum number of times that a window with a changing total is read again. */
 const maxRereads = 5;
 
 async function* readByOffset<Item>(

@@ -25,5 +25,5 @@ export function readRetryAfterMs(value: string | undefined, nowMs: number): numb
   return Number.isNaN(untilMs) ? undefined : Math.min(maxRetryAfterMs, Math.max(0, untilMs - nowMs));
 }
 
-/** The maximum pause. A server that requests a longer pause gets a request after this time anyway. */
+/** The maximum pause. A server that requests a longer pause gets a request after the maximum anyway. */
 const maxRetryAfterMs = 300_000;

@@ -29,7 +29,7 @@ export function toExecutionSettings(server: ServerConfig, config: Config): Execu
   };
 }
 
-/** Returns how many jobs may have their own series, for this number of projects, and the option that limits them. */
+/** Returns how many jobs may have their own series, for the given number of projects, and the option that limits them. */
 export function toJobRoom(settings: ExecutionSettings, projects: number): { jobs: number; limitedBy: string } {
   const { jobs } = planRoom(settings, { projects, projectHistograms: 0 });
   return { jobs, limitedBy: jobs >= settings.cap ? 'jobs.cap' : 'collectors.executions.max_series' };

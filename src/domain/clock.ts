@@ -6,7 +6,7 @@ export type Clock = {
   readonly ticks: () => number;
   /** Milliseconds of a monotonic clock that stops while the process is suspended. */
   readonly awakeTicks: () => number;
-  /** Runs a function once after this time. Returns a function that cancels the call. */
+  /** Runs a function once after the given time. Returns a function that cancels the call. */
   readonly after: (ms: number, run: () => void) => Cancel;
   /** Resolves in the next turn of the event loop, after everything that is already waiting. */
   readonly nextTurn: () => Promise<void>;
@@ -16,7 +16,7 @@ export type Clock = {
 
 export type Cancel = () => void;
 
-/** Resolves after this time. Rejects when the signal aborts. */
+/** Resolves after the given time. Rejects when the signal aborts. */
 export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {

@@ -45,7 +45,7 @@ export type JobFacts = {
   readonly lastFailedId?: number | undefined;
   /** The end of the last failure; absent in states of earlier releases. */
   readonly lastFailedMs?: number | undefined;
-  /** The class of the failure with this id, once it is known. */
+  /** The class of a failure by its id, once the class is known. */
   readonly lastFailure?: LastFailure | undefined;
   readonly lastEnding: Ending;
   readonly consecutiveFailures: number;

@@ -9,9 +9,9 @@ export type ExecutionSettings = SeriesRules & {
   readonly backfillMs: number;
   /** The configured start of counting. The configured start replaces `backfillMs`. */
   readonly countFromMs?: number | undefined;
-  /** Executions that ended longer ago than this are skipped and reported. */
+  /** The age from which ended executions are skipped and reported. */
   readonly catchUpLimitMs: number;
-  /** Runs longer than this multiple of their average are overdue. */
+  /** Returns the multiple of its average duration above which a run is overdue. */
   readonly overdueFactorOf: (jobPath: string) => number;
   readonly overdueFloorMs: number;
   /** How long a new series is published as 0, so that Prometheus sees its first increase. */

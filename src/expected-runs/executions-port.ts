@@ -26,9 +26,9 @@ type Executions = Omit<ExecutionsPort, 'running'> & {
 };
 
 type Progress = {
-  /** Executions that ended before this time are not counted. */
+  /** The start of counting. Executions that ended earlier are not counted. */
   readonly countedFromMs: number;
-  /** All executions that ended before this time have been read. */
+  /** The time before which all ended executions have been read. */
   readonly scannedThroughMs: number;
 };
 

@@ -55,7 +55,7 @@ export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): '
   return verdict === 'version' || verdict === 'not_found' ? 'all' : verdict;
 }
 
-/** Reports whether the server did not respond. After several of these errors in a row, the next request will fail too. */
+/** Reports whether the server did not respond. After several such errors in a row, the next request will fail too. */
 export function isSilence(error: Error): boolean {
   if (!(error instanceof ApiError)) return false;
   const { kind, details } = error;

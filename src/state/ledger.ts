@@ -34,7 +34,7 @@ export type LedgerChange = {
   readonly documents?: readonly LedgerDocument[];
   /** Traces that are ready to send. The same change removes their pending documents. */
   readonly spooled?: readonly SpooledTrace[];
-  /** Entries of a project that ended before this time may be removed. */
+  /** The time before which ended entries of a project may be removed. */
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
 };
 

@@ -136,7 +136,7 @@ describe('api/client', () => {
     expect(api.server()).toMatchObject({ dialect: 'rundeck', apiVersion: 47 });
   });
 
-  it('requests a name once that the release refuses in paths', async () => {
+  it('requests a name that the release refuses in paths only once', async () => {
     const page = {
       status: 400,
       headers: { 'content-type': 'text/html' },

@@ -47,7 +47,7 @@ describe('executions/narrowing', () => {
     expect(longest()).toBe(70);
   });
 
-  it('stops when the time of the search is over', async () => {
+  it('stops when the time for the search is over', async () => {
     const { find, asked } = createScene({ ends: { p3: 1 } });
     expect(await find({ mayGoOn: () => false })).toEqual([]);
     expect(asked).toEqual([]);

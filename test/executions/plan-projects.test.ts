@@ -3,7 +3,7 @@ import { type ProjectState, toNewProject } from '../../src/executions/ledger/pro
 import { planExcluded, planProjects } from '../../src/executions/reading/plan-projects.ts';
 
 describe('executions/plan-projects', () => {
-  it('starts counting at the time of the first list, or earlier by the backfill', () => {
+  it('starts counting at the time of the first list, or earlier with a backfill', () => {
     expect(list({ names: ['pay'], nowMs: 9000, backfillMs: 2000 })).toEqual({
       facts: { epoch: 1, epochStartedAtMs: 0, countedSinceMs: 7000, listedAtMs: 9000 },
       states: [{ project: 'pay', countedFromMs: 7000, scannedThroughMs: 7000, rereadThroughMs: 7000 }],

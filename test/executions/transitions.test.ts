@@ -5,7 +5,7 @@ import { type Played, play } from './play.ts';
 import { birthMs } from './scene.ts';
 
 describe('executions/transitions', () => {
-  it('starts counting at its first start, or earlier by the backfill', async () => {
+  it('starts counting at the first start, or earlier with a backfill', async () => {
     const { finish, counted, rounds } = await play({ settings: { backfillMs: hourMs } });
     finish('pay', { agoMs: 1.5 * hourMs });
     finish('pay', { agoMs: 0.5 * hourMs });

@@ -75,7 +75,7 @@ describe('state/sqlite', () => {
     expect(readdirSync(dir)).toEqual(['state.commits', 'state.sqlite']);
   });
 
-  it('explains what to do about a file at the path of the directory', () => {
+  it('explains what to do if the path of the directory is a file', () => {
     writeFileSync(join(parent, 'deep'), 'no directory');
     expect(() => openSqliteState({ dir })).toThrow(
       `the state directory ${dir} cannot be used: it is not a directory; choose another \`state.dir\``,

@@ -22,7 +22,7 @@ export function executionOutput(request: ApiRequest): Answer {
   const totalSize = size + (execution.ended && execution.lostAtMs === undefined && size > 0 ? endMark : 0);
   const lastModifiedMs = lines.at(-1)?.atMs ?? startedAt(execution);
   const { read, offset } = choosePart(lines, request, { size, isGrowing: !execution.ended });
-  // Real servers write these numbers as text.
+  // Real servers write the time and the offset as text.
   const text = (value: number) => (request.world.release.asDocumented ? value : String(value));
   return ok({
     ...toCommon(request, execution),

@@ -33,7 +33,7 @@ const executionList = z
     return { ...paging, items, origins, oddRows };
   });
 
-/** Finished rows of lists with all fields. Stored executions lack these fields, because arguments may be secret. */
+/** Finished rows of lists with all fields. Stored executions lack some fields, because arguments may be secret. */
 const listed = new WeakMap<Execution, unknown>();
 
 /** Returns a listed row as a single execution; undefined if a request for the execution may return more. */

@@ -73,7 +73,7 @@ function configSwitch<const Key extends string>(key: Key) {
     alsoAnswers: [404],
     body: z.record(z.string(), z.unknown()).transform((answer, context): boolean => {
       if (answer.errorCode === 'api.error.item.doesnotexist') return false;
-      // The rundeck dialect returns `key` and `value`. The documents only describe requests, in which the key is the name.
+      // The rundeck dialect returns `key` and `value`. The documents describe only requests, which have the key as a name.
       const value = answer.key === key ? answer.value : answer[key];
       if (value === undefined) context.addIssue(`has no value of ${key}`);
       return toText(value) === 'true';

@@ -31,7 +31,7 @@ export function observeNative(before: NativeHistogram, value: number): NativeHis
   return addNatives(before, { ...emptyNative, buckets: [toIndex(value), 1] });
 }
 
-/** Values up to this threshold count as 0. */
+/** The threshold up to which values count as 0. */
 export const zeroThreshold = 2 ** -128;
 
 /** Adds two histograms at the lower of their resolutions. If the result has more than 160 buckets, halves the resolution. */

@@ -42,7 +42,7 @@ export function toNativePart({ count, sumSeconds = 0, buckets = [], native, befo
   return { native: emptyNative, before: { counts: buckets, sum: sumSeconds, count } };
 }
 
-/** Returns buckets for these bounds. If the bounds have changed, all values move to the last bucket, which has no bound. */
+/** Returns buckets for the given bounds. If the bounds have changed, all values move to the last bucket, which has no bound. */
 function fitBuckets(
   buckets: readonly number[] | undefined,
   count: number,

@@ -78,7 +78,7 @@ function withoutAhead(facts: JobFacts, endedAtMs: number, seenAtMs: number): Job
   };
 }
 
-/** The clocks of cluster members may differ by this much. */
+/** The maximum difference between the clocks of cluster members. */
 const maxAheadMs = 300_000;
 
 const maxKnown = 20;

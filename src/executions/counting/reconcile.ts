@@ -12,7 +12,7 @@ export type ReconcileInput = {
   /** The rows as the server listed them: unsorted, possibly repeated or unfinished. */
   readonly rows: readonly Execution[];
   readonly known: KnownRuns;
-  /** Executions that ended before this time are not counted. */
+  /** The start of counting. Executions that ended earlier are not counted. */
   readonly countedFromMs: number;
   /** Runs with ids up to `throughId` that ended before `untilMs` are earlier runs and do not count. */
   readonly earlier?: { readonly untilMs: number; readonly throughId: number } | undefined;
@@ -173,7 +173,7 @@ function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readon
 }
 
 const dayMs = 86_400_000;
-/** The clocks of cluster members may differ by this much. */
+/** The maximum difference between the clocks of cluster members. */
 const maxAheadMs = 3_600_000;
 
 function isFinished(row: Execution): row is Finished {

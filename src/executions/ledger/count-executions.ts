@@ -45,7 +45,7 @@ export type CountRequest = {
   readonly serverTimes?: readonly number[];
   /** Returns the state of the project after the rows are stored in the ledger. */
   readonly advance?: (state: ProjectState) => ProjectState;
-  /** Executions that ended before this time are late: earlier reads should have returned them. */
+  /** The time before which ended executions are late: earlier reads should have returned them. */
   readonly lateBeforeMs?: number;
 };
 

@@ -27,7 +27,7 @@ export type LedgerFacts = {
   readonly formerThroughId?: number | undefined;
   /** The ids of one-time runs that are waiting or running. */
   readonly oneTimeIds?: readonly number[] | undefined;
-  /** The server time of the last project list. A project that is new in the next list was created after this time. */
+  /** The server time of the last project list. A project that is new in the next list was created after the last list. */
   readonly listedAtMs?: number | undefined;
   /** The start of counting: executions that ended earlier are not counted; absent in states of earlier releases. */
   readonly countedSinceMs?: number | undefined;
@@ -53,7 +53,7 @@ export type LedgerChange = {
   /** The series slots for the cells and jobs of the change. */
   readonly claims?: Claims;
   readonly idHours?: readonly IdHour[];
-  /** The later of the server time and the exporter's time. A change of the hours removes all hours after this time. */
+  /** The later of the server time and the exporter's time. A change of the hours removes all later hours. */
   readonly latestMs?: number;
   /** True if the stored hours belong to a previous epoch. */
   readonly hasNewEpoch?: boolean;

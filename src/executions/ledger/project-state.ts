@@ -6,25 +6,25 @@ export type Hold = (typeof holds)[number];
 
 export type ProjectState = {
   readonly project: string;
-  /** Executions that ended before this time are not counted. */
+  /** The start of counting. Executions that ended earlier are not counted. */
   readonly countedFromMs: number;
   /** Runs that ended after `countedFromMs` and still do not count; absent if there are none. */
   readonly earlier?: EarlierRuns | undefined;
-  /** Entries that ended before this time were removed, so they must never be counted again. */
+  /** The time before which ended entries were removed, so they must never be counted again. */
   readonly prunedThroughMs?: number | undefined;
-  /** All executions that ended before this time have been read. */
+  /** The time before which all ended executions have been read. */
   readonly scannedThroughMs: number;
-  /** All executions up to this time are read, except the backlog. Absent without a backlog. */
+  /** The time up to which all executions except the backlog are read. Absent without a backlog. */
   readonly aheadThroughMs?: number | undefined;
   /** The windows before `aheadThroughMs` that have not been read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
-  /** After the backlog, all executions from this time on are read again. Absent if only the overlap is read again. */
+  /** The time from which all executions are read again after the backlog. Absent if only the overlap is read again. */
   readonly againFromMs?: number | undefined;
   /**
    * Windows that were skipped because they are too old. The executions in these windows have not been counted as skipped yet.
    */
   readonly skips?: readonly Skip[] | undefined;
-  /** Executions before this time have been read a second time, a day after the first read. */
+  /** The time before which executions have been read a second time, a day after the first read. */
   readonly rereadThroughMs: number;
   readonly comparedWeekAtMs?: number | undefined;
   readonly hold?: Hold | undefined;
@@ -49,7 +49,7 @@ type EarlierRuns = { readonly untilMs: number; readonly throughId: number };
 
 /** The activity of a project, which is not stored. */
 export type ProjectActivity = {
-  /** Until this time, the project is read in every round. */
+  /** The time until which the project is read in every round. */
   readonly activeUntilMs: number;
   readonly readAtMs: number;
   /** The time of the next comparison of the totals of the last day. */

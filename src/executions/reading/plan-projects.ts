@@ -10,7 +10,7 @@ type ListingInput = {
   readonly nowMs: number;
   /** The time of the request for the list, which another poll may have sent. */
   readonly listedAtMs: number;
-  /** The start of the current configuration. A project that the configuration adds is counted from this time on. */
+  /** The start of the current configuration. A project that the configuration adds is counted from this start on. */
   readonly begunMs?: number | undefined;
   readonly backfillMs: number;
   /** The configured start of counting. The start replaces the time of the first list. */
@@ -77,7 +77,7 @@ export function planExcluded({
   return changed.length === 0 ? undefined : { states: changed };
 }
 
-/** Returns the time after which executions may be unread. Executions that become visible late ended before the last read. */
+/** Returns the time after which executions may be unread. Executions that become visible late may have ended earlier. */
 function toUnreadMs({
   scannedThroughMs,
   backlog: [oldest] = [],

@@ -8,7 +8,7 @@ export type PlannedRead = {
   readonly project: string;
   /** The window to request. The window ends now and is at most a day long. */
   readonly window: Window;
-  /** Executions after this time must be read, now or as backlog. */
+  /** The time after which executions must be read, now or as backlog. */
   readonly sinceMs: number;
   readonly purpose: Purpose;
 };
@@ -22,7 +22,7 @@ export type PlanInput = {
   /** The span that the server clock skipped when it was last set ahead. Late executions may have dates before the span. */
   readonly leap?: Window | undefined;
   readonly maxDelayMs: number;
-  /** Idle projects whose last read was before this time are read as soon as possible. */
+  /** The time before which the last read of an idle project is too old, so that the project is read as soon as possible. */
   readonly sweepBeforeMs: number | undefined;
   readonly sweepQuota: number;
   /** The maximum number of reads in a round for a search. */

@@ -79,5 +79,5 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings }
 }
 
 const listEveryMs = 60_000;
-/** The clocks of cluster members may differ by this much. */
+/** The maximum difference between the clocks of cluster members. */
 const usualSkewMs = 5000;

@@ -19,7 +19,7 @@ const outcomes: Readonly<Record<Ending, Outcome>> = {
 
 type Outcome = { readonly result: string; readonly error: string };
 
-/** The number of these series for each job: errors, active runs, and durations. Only some jobs have durations. */
+/** The number of OpenTelemetry's series for each job: errors, active runs, and durations. Only some jobs have durations. */
 export const cicdSeries = {
   errors: new Set(Object.values(outcomes).flatMap(({ error }) => (error === '' ? [] : [error]))).size,
   states: 2,

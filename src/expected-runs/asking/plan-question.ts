@@ -100,7 +100,7 @@ const maxGrowth = 27;
 const fewTimes = 1.9;
 /** For a schedule that starts every second, the span has 3,660 starts. */
 const maxUnsureMs = hourMs + minuteMs;
-/** A response of this age is still valid if the list shows no edit. The first contact with many jobs takes this long. */
+/** The maximum age of a response that is valid if the list shows no edit: the duration of a first contact with many jobs. */
 const freshMs = 30 * minuteMs;
 const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;

@@ -217,7 +217,7 @@ function toActivated({ job, sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'passive', facts: [fact] };
 }
 
-/** A scheduler needs this time to plan many jobs. */
+/** The time that a scheduler needs to plan many jobs. */
 const startingMs = 60_000;
 
 /** Returns `clock` if the clock passed the time and was set back; until a restart, the server keeps the runs that it planned. */

@@ -20,13 +20,13 @@ type DecideInput = {
   readonly nowMs: number;
   readonly marginMs: number;
   readonly catchUpLimitMs: number;
-  /** All runs of the project that started before this time are known, whether finished or not. */
+  /** The time before which all started runs of the project are known, whether finished or not. */
   readonly clearMs: number;
   /** How far the clock of the member that runs the job is ahead of `nowMs` and of the readings. */
   readonly aheadMs?: number;
   /** How far the clock of the member may be behind other clocks. */
   readonly behindMs?: number;
-  /** Runs that ended before this time are unknown. */
+  /** The time before which ended runs are unknown. */
   readonly countedFromMs: number;
   readonly running: readonly SeenRun[];
   readonly sources: Sources;
@@ -205,7 +205,7 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
   return lastModifiedMs <= timetable.askedAtMs && (isOfProject || reason !== 'unknown' || listedAtMs > expectedMs);
 }
 
-/** Decisions wait this long for a source that is no longer read. */
+/** How long decisions wait for a source that is no longer read. */
 const maxWaitMs = 900_000;
 
 function joinRuns(ended: readonly SeenRun[], running: readonly SeenRun[]): readonly SeenRun[] {
@@ -252,7 +252,7 @@ const maxVerdicts = 20;
 /** The span of starts that match an expected time, including both ends. */
 type StartWindow = { readonly fromMs: number; readonly throughMs: number };
 
-/** The clocks of members may differ by this much. */
+/** The maximum difference between the clocks of members. */
 const earliestMs = 5000;
 
 /** Returns the start window of an expected time: up to half of the distance to the neighbouring times. */

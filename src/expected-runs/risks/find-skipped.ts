@@ -66,7 +66,7 @@ export type Skipped = {
   readonly runs: readonly SkippedRuns[];
 };
 
-/** Finds the scheduled runs of an interval that did not happen, with later successes. */
+/** Finds the scheduled runs of an interval that did not happen, and the later successes of their jobs. */
 export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Skipped> {
   const { jobs, sinceMs, untilMs, isProjectOff, hours } = input;
   const runs: SkippedRuns[] = [];

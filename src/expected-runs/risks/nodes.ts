@@ -63,7 +63,7 @@ function addFailure(before: FailingNode | undefined, node: string, { project = '
   };
 }
 
-/** Returns the nodes whose failures began up to this time. The success after a recent failure may not have been read yet. */
+/** Returns the nodes whose failures began up to the given time. The success after a recent failure may not have been read yet. */
 export function listSettled(nodes: FailingNodes, throughMs: number): FailingNodes {
   return new Map([...nodes].filter(([, { sinceMs }]) => sinceMs <= throughMs));
 }

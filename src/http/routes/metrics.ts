@@ -119,7 +119,7 @@ function refuse(response: Response, status: number, text: string): void {
   response.status(status).type('text/plain').send(text);
 }
 
-/** Writes a piece of a body once the system has taken the previous piece: TLS copies its input. */
+/** Writes a piece of a body after the system has taken the previous piece, because TLS copies its input. */
 async function sendInPieces(response: Response, chunks: readonly Buffer[]): Promise<void> {
   for (const chunk of chunks) {
     for (let from = 0; from < chunk.length; from += pieceBytes) {

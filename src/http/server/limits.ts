@@ -9,7 +9,7 @@ export type HttpLimits = {
   /** The time limit for a response, from the request to its end. */
   readonly answerMs: number;
   readonly idleMs: number;
-  /** If few places are left, connections without a request for this time are closed first. */
+  /** The time without a request after which a connection is closed first if few places are left. */
   readonly silentMs: number;
   readonly connections: number;
   /** The maximum number of bytes of all pages together that clients have not read yet. */

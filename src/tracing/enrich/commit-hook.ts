@@ -51,7 +51,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const pending = chosen.map((run): PendingTrace => {
         const { succeededOn: _names, ...stored } = run;
         const each = { ...stored, project, epoch, seenAtMs };
-        // The rows of older executions are not kept in memory, because there may be many, and their traces wait longer.
+        // Rows of older executions are not kept in memory: there may be many, and traces of older executions wait longer.
         const full = readAtMs - run.endedAtMs < maxListedAgeMs ? toTraced(run) : undefined;
         if (full !== undefined) listed.set(each, full);
         return each;

@@ -96,7 +96,7 @@ export function createKeptPlans({ onForgotten, maxBytes = usualMostBytes }: Kept
 
 export type KeptPlans = ReturnType<typeof createKeptPlans>;
 
-/** Reports whether a server is still the same. Another server may have the same name and the same execution ids. */
+/** Reports whether a name still belongs to the same server. Another server may have the same name and the same execution ids. */
 function isSame(server: Circumstances['servers'][number], others: Circumstances['servers']): boolean {
   const before = others.find(({ name }) => name === server.name);
   return before?.url === server.url || before?.namespace === server.namespace;

@@ -42,7 +42,7 @@ type Given = Pick<Area, 'sinceMs'> & {
   /** Reports whether an area was read up to a time. Areas that were not read for a month are forgotten. */
   readonly wasRead: (area: string, byMs: number) => boolean;
 };
-/** The clocks of members may differ by this much. */
+/** The maximum difference between the clocks of members. */
 const maxSkewMs = 120_000;
 
 type About = Given & { readonly name: string };
