@@ -94,7 +94,7 @@ async function probeBackend(
     if (verdict.kind !== 'delivered')
       return { name, verdict: 'broken', message: `${host}: ${shorten(verdict.reason)}` };
     if (verdict.rejectedSpans > 0)
-      return { name, verdict: 'broken', message: `${host} rejected it: ${shorten(verdict.message)}` };
+      return { name, verdict: 'broken', message: `${host} rejected the ${what}: ${shorten(verdict.message)}` };
     return { name, verdict: 'ok', message: `${host} accepted the ${what}` };
   } catch (error) {
     return { name, verdict: 'broken', message: toMessage(error) };
