@@ -18,7 +18,7 @@ export function replicaAlerts(limits: Thresholds): Alert[] {
       severity: 'critical',
       summary: 'No exporter watches an automation server',
       description:
-        'None of the exporters with the job {{ $labels.job }} owns {{ $labels.server }}, so no exporter polls the server, and no other alert about it can fire. The next owner counts the executions that ended in between.',
+        'None of the exporters with the job {{ $labels.job }} owns {{ $labels.server }}, so no exporter polls the server, and no other alert about the server can fire. The next owner counts the executions that ended in between.',
       ...exporterItself,
       page: pageOf.server,
     },

@@ -144,7 +144,7 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'migrate-queries',
-    help: 'Translate a dashboard or rules of rundeck_exporter; standard error lists unchanged queries. Exit codes: 0 none, 1 some, 2 unreadable file.',
+    help: 'Translate a dashboard or rules of rundeck_exporter; standard error lists unchanged queries. Exit codes: 0 none, 1 some, 2 bad file.',
     usage: 'FILE',
     hasOptions: false,
     examples: ['migrate-queries dashboard.json > migrated.json'],

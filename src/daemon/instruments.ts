@@ -107,7 +107,7 @@ export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () =
       self.stateUp.set(Number(isReached));
       if (!isReached && away === undefined) log.error({ error }, 'shared state unreachable: will be retried');
       if (isReached && away !== undefined) log.info({}, 'shared state reachable again');
-      const message = error instanceof Error ? error.message : 'it does not respond';
+      const message = error instanceof Error ? error.message : 'the database does not respond';
       away = isReached ? undefined : { sinceMs: away?.sinceMs ?? clock.now(), message };
     },
     listed: (leases) => differences.see(leases),

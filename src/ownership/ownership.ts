@@ -139,7 +139,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   };
 }
 
-/** Makes a change of the configuration. After a stop meanwhile, ended units are released. */
+/** Makes a change of the configuration. If the exporter stops during the change, ended units are released. */
 function createChangeover(release: (unit: string, epoch: number) => Promise<unknown>) {
   let isStopped = false;
   let ended: ReadonlyMap<string, number> = new Map();

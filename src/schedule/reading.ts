@@ -31,7 +31,7 @@ export type ReadingOptions = {
   readonly requestsPerSecond: number;
   /** The rows that a sweep had read before a reload. */
   readonly projectRows?: ProjectRows;
-  /** The gap that all sweeps of the server share; absent if there is only one sweep. */
+  /** The request gap that all sweeps of the server share; absent if there is only one sweep. */
   readonly sharedGap?: SharedGap;
   readonly state: Memories;
   readonly publisher: Omit<Publisher, 'beyondLimit'>;

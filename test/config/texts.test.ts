@@ -102,7 +102,7 @@ describe('config/trace-link', () => {
     ['https://a b/{trace_id}', 'is not a web address (for example https://traces.example.org/trace/{trace_id})'],
     [
       'https://me:hunter2@traces.example.org/{trace_id}',
-      'contains a user or a password (everyone who sees the page would see them)',
+      'contains a user or a password (everyone who sees the page would see the password)',
     ],
   ])('refuses %s without repeating it', async (link, complaint) => {
     expect(await complain({ argv: [`--traces.link=${link}`] })).toEqual([`--traces.link: ${complaint}`]);

@@ -103,7 +103,7 @@ describe('repository/docs', () => {
     expect(named.filter(({ name }) => !names.has(name))).toEqual([]);
   });
 
-  it("keeps npm's own output out of files", () => {
+  it('writes no output of npm into files', () => {
     const kept = pages.flatMap(({ path, text }) =>
       [...text.matchAll(/^npm start .*(?:> |--json).*$/gm)].map(([line]) => ({ path, line })),
     );

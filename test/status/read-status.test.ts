@@ -89,9 +89,9 @@ describe('status/read-status', () => {
       clock: { now: () => nowMs, after },
       spool: { size: never },
       state: { recall: never },
-      database: () => ({ sinceMs: nowMs, message: 'it does not respond' }),
+      database: () => ({ sinceMs: nowMs, message: 'the database does not respond' }),
     });
-    expect(status).toMatchObject({ traces: undefined, database: { message: 'it does not respond' } });
+    expect(status).toMatchObject({ traces: undefined, database: { message: 'the database does not respond' } });
     expect(status.servers[0]).toMatchObject({ name: 'prod', executionMode: undefined });
     expect(waits).toEqual([2000, 2000]);
   });

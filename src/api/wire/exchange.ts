@@ -8,7 +8,7 @@ export type Received = {
   readonly bytes: Buffer;
   /** True if the response exceeds the limit: `bytes` contains only its start. */
   readonly isCut: boolean;
-  /** Ends the use of a place for large responses. */
+  /** Frees the place for a large response. */
   readonly release: () => void;
 };
 

@@ -79,7 +79,7 @@ function parseTraceLink(text: string): Parsed<string> {
   if (!text.includes(place)) return { problem: `has no ${place}` };
   const { username, password } = new URL(filled);
   if (username !== '' || password !== '') {
-    return { problem: 'contains a user or a password', hint: 'everyone who sees the page would see them' };
+    return { problem: 'contains a user or a password', hint: 'everyone who sees the page would see the password' };
   }
   return { value: text };
 }

@@ -156,7 +156,7 @@ function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
     : first.kind === 'waiting'
       ? `the one-time run #${first.id} was waiting for its time`
       : `the run #${first.id} was still running`;
-  const fact = running.length === 1 ? one : `${one}, and ${running.length - 1} more, the most that the job allows`;
+  const fact = running.length === 1 ? one : `${one}, and ${running.length - 1} more; the job allows no more`;
   return {
     reason: 'overlap',
     facts: [{ fact, atMs: first.startedAtMs, source: isInterrupted ? interruptedSource : 'executions' }],

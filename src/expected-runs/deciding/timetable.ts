@@ -97,7 +97,7 @@ export function toRefreshMs({ askedAtMs, untilMs, timesMs, source }: Timetable):
 
 const maxAgeMs = 6 * hourMs;
 
-/** Returns the start times in a future window. After the end of the response, times repeat if their period is known. */
+/** Returns the start times in a future window. After the end of the response, start times repeat if their period is known. */
 export function timesWithin(timetable: Timetable, fromMs: number, toMs: number): readonly number[] {
   const periodMs = toMs <= timetable.untilMs ? undefined : toPeriodMs(timetable);
   return repeatedWithin(timetable, periodMs, { fromMs, toMs: Math.min(toMs, toKnownMs(timetable)) });

@@ -21,7 +21,7 @@ export function configPageRoute(toYaml: () => Promise<string>): Router {
   return router;
 }
 
-/** Responds to all other paths, with a page for browsers and a line of text for tools. */
+/** Responds to unknown paths, with a page for browsers and a line of text for tools. */
 export function notFoundRoute(hintAt: (server: string, job: string) => string | undefined = () => undefined): Router {
   const router = createRoutes();
   router.get(

@@ -15,7 +15,7 @@ export const replicaCases: readonly Case[] = [
     labels: { job: 'automation-exporter', server: 'prod', severity: 'critical' },
     summary: 'No exporter watches an automation server',
     description:
-      'None of the exporters with the job automation-exporter owns prod, so no exporter polls the server, and no other alert about it can fire. The next owner counts the executions that ended in between.',
+      'None of the exporters with the job automation-exporter owns prod, so no exporter polls the server, and no other alert about the server can fire. The next owner counts the executions that ended in between.',
     dashboard,
     page: '/?server=prod#server-prod',
   },

@@ -187,7 +187,7 @@ describe('expected-runs/deciding/cause', () => {
       [{ ...run(-1, 1), isInterrupted: true as const }],
       1,
     ],
-    ['the run #7 was still running, and 1 more, the most that the job allows', [run(-2, 1), run(-1, 1)], 2],
+    ['the run #7 was still running, and 1 more; the job allows no more', [run(-2, 1), run(-1, 1)], 2],
     [undefined, [run(-2, 1), run(-1, 1)], 3],
   ])('describes an overlap: %s', (text, runs, mostAtOnce) => {
     const job = { project: 'pay', off: [], mostAtOnce };

@@ -55,7 +55,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(ids.at(-1)).toBe(100);
   });
 
-  it('makes more late traces in a row if many are late', () => {
+  it('makes more late traces in a row if many traces are late', () => {
     const lateOnes = Array.from({ length: 1000 }, (_, index) => ended(100 + index, index, late));
     const ids = idsOf([...lateOnes, ended(1, 10), ended(2, 20, failed)]);
     expect([ids.indexOf(2), ids.indexOf(1)]).toEqual([0, 101]);
