@@ -1,4 +1,4 @@
-/** The health check of the image. This file imports nothing, so that the check costs little. Exits with 1 without a success. */
+/** The health check of the image. This file imports nothing, so that the check costs little. Exits with 1 if the check fails. */
 const url = new URL(process.env['HEALTH_URL'] ?? 'http://127.0.0.1:9720/-/healthy');
 const ask = await start();
 ask.once('response', ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1));

@@ -30,7 +30,7 @@ export function authorizations(request: ApiRequest): Answer {
 
 type Place = { readonly project: string; readonly id: string | undefined };
 
-/** Returns the literal actions that rules permit. Administration is separate: administrators have it on what they cannot read. */
+/** Returns the literal actions that rules permit. Administrators have `admin` on things that they cannot read. */
 function listRights(policy: Policy, name: string, { project, id = '' }: Place): readonly string[] {
   const read = (allowed: boolean): string[] => (allowed ? ['read'] : policy.systemAdmin ? ['admin'] : []);
   if (name === 'system') return [...read(policy.systemRead), ...(policy.systemAdmin ? ['admin'] : [])];

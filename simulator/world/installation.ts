@@ -197,14 +197,14 @@ export type Execution = {
   /** The time at which its member disappeared. The run makes no more progress. */
   lostAtMs: number | undefined;
   end: ExecutionEnd | undefined;
-  /** True once the end is visible. Before that, the server shows the run as running, because it stores the end later. */
+  /** True once the end is visible. Before, the server shows the run as running, because the server stores the end later. */
   ended: boolean;
   retriedBy: Execution | undefined;
   jobDeleted: boolean;
   deletedAtMs: number | undefined;
   /** The duration to which the plan of an added run is scaled. */
   readonly fitMs: number | undefined;
-  /** The plan, while the run lasts. Afterwards the seed gives the same plan again. */
+  /** The plan, while the run lasts. After the run, the seed gives the same plan again. */
   plan: WorkflowRun | undefined;
 };
 

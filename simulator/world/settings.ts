@@ -4,7 +4,7 @@ import type { Release } from '../release.ts';
 /** Settings of the server's configuration, and faults in it. */
 export const settingsSchema = z.strictObject({
   logStorageFailing: z.boolean(),
-  /** The plugin of the log storage. Without one, logs are not stored elsewhere, and nothing is counted. */
+  /** The plugin of the log storage. Without a plugin, logs are not stored elsewhere, and nothing is counted. */
   logStoragePlugin: z.string().or(z.undefined()),
   unhealthyCheck: z.string().or(z.undefined()),
   metricsOn: z.boolean(),

@@ -26,7 +26,7 @@ export type Step = {
   readonly isMet?: boolean;
 };
 
-/** The immutable part of a run. Later edits of the job do not change it. */
+/** The immutable part of a run. Later edits of the job do not change the run. */
 export type Work = {
   readonly nodes: readonly string[];
   readonly steps: readonly Step[];

@@ -31,7 +31,7 @@ export type Part<Item> = {
   readonly counted: number;
   /** The windows that are still to be read, oldest first. A reader that stops can continue with them later. */
   readonly rest: readonly Window[];
-  /** True while a second with many rows is read page by page. A reader that stops then must read the second again. */
+  /** True while a second with many rows is read page by page. A reader that stops meanwhile must read the second again. */
   readonly isInFlood: boolean;
 };
 
@@ -113,8 +113,8 @@ function divide<Item>(
 }
 
 /**
- * Chooses where to split a window with a known total, so that the older part has a few pages. A part with far fewer
- * rows than expected probably has them near its end.
+ * Chooses where to split a window with a known total, so that the older part has a few pages. A part with far fewer rows than
+ * expected probably has its rows near its end.
  */
 function toCutMs(
   { beginMs, endMs }: Window,

@@ -14,7 +14,7 @@ export type CommandRow = {
   readonly examples: readonly string[];
   /** The maximum number of words that may follow the command; none by default. */
   readonly positionals?: number;
-  /** Imports the code of the command. Call only for the command that runs, because each loads other code. */
+  /** Imports the code of the command. Call only for the command that runs, because each command loads other code. */
   readonly load: () => Promise<Command>;
 };
 

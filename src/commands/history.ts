@@ -79,7 +79,7 @@ export async function history(context: CommandContext): Promise<number> {
 
 type Seam = {
   readonly untilMs: number | undefined;
-  /** Returns what to do if the file ends at `endMs`. An interrupted run continues with its own end. */
+  /** Returns what to do if the file ends at `endMs`. An interrupted run continues with the end that it began with. */
   readonly advise?: (endMs: number) => string | undefined;
 };
 

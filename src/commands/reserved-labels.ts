@@ -34,7 +34,7 @@ const ownLabels = [
   'node_version',
 ] as const;
 
-// The first labels belong to targets. The exposition format reserves the last two.
+// The first labels belong to targets. The exposition format reserves the last two labels.
 const targetLabels = ['job', 'instance', 'endpoint', 'service', 'namespace', 'pod', 'type', 'le', 'quantile'];
 
 function toFacts({

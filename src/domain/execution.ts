@@ -59,8 +59,8 @@ export type Execution = {
 export type Finished = Execution & { readonly endedAtMs: number };
 
 /**
- * Reports whether a row without a job belongs to a deleted job, as one-time runs and retries do. Servers up to release
- * 5 have no other mark. Most runs of deleted jobs look like ad hoc runs, which have the type `scheduled`.
+ * Reports whether a row without a job belongs to a deleted job, as one-time runs and retries do. Servers up to release 5 mark
+ * deleted jobs in no other way. Most runs of deleted jobs look like ad hoc runs, which have the type `scheduled`.
  */
 export function isOfDeletedJob({ type, attempt = 0, nextAttemptId }: Origin): boolean {
   return type === 'user-scheduled' || attempt > 0 || nextAttemptId !== undefined;

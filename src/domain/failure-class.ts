@@ -47,7 +47,7 @@ export function toFailureClass({ status, customStatus, reason, isRead, isStopped
   return isRead || (status === 'other' && customStatus !== undefined) ? 'unknown' : 'unread';
 }
 
-/** The exporter's word for a run that was stopped because its log was too large. Its steps are only interrupted. */
+/** The exporter's word for a run that was stopped because its log was too large. The run's steps are only interrupted. */
 export const logLimit = 'LogLimitExceeded';
 
 const reasonsByClass: Readonly<Partial<Record<FailureClass, readonly string[]>>> = {
@@ -149,7 +149,7 @@ export type LogLine = {
   /** The path of the step, such as `2/1`. */
   readonly context: string | undefined;
   readonly atMs: number | undefined;
-  /** The number of hidden lines of the same step and node directly before this one. `isRead` is false if some were not read. */
+  /** The number of hidden lines of the step and node right before this line. `isRead` is false if some lines were not read. */
   readonly gap?: { readonly lines: number; readonly isRead: boolean };
 };
 

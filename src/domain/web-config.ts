@@ -4,7 +4,7 @@ import type { Secret } from './secret.ts';
 export type WebConfig = {
   readonly tls: WebTls | undefined;
   readonly headers: ReadonlyMap<string, string>;
-  /** The users. If there are none, everyone may send requests. */
+  /** The users. Without users, everyone may send requests. */
   readonly users: ReadonlyMap<string, BcryptHash>;
   readonly rateLimit: { readonly everyMs: number; readonly burst: number } | undefined;
 };

@@ -34,7 +34,7 @@ export type Row = {
   readonly added?: readonly LabelPair[];
   /** The exemplar, which only some formats can contain. */
   readonly exemplar?: Exemplar;
-  /** The start of the series. Only formats with start times contain it. */
+  /** The start of the series. Only formats with start times contain the start. */
   readonly startSeconds?: number | undefined;
   /** The native histogram, only in the row of the count. */
   readonly native?: NativePart | undefined;

@@ -225,7 +225,7 @@ type Now = {
   lose: (unit: string, reason: 'left', only: undefined, waitMs: number) => void;
 };
 
-/** Acquires a unit and starts it, if its lease is free. Acquires one at a time, so that renewals are never delayed. */
+/** Acquires a unit and starts it, if its lease is free. Acquires one unit at a time, so that renewals are never delayed. */
 function createAcquire(
   { leases, clock, observe, begin, reach, tenures, known }: Acquiring,
   { units, running, lose }: Now,

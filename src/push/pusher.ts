@@ -13,7 +13,7 @@ import { createSentSums } from './sent-sums.ts';
 export const pushResults = ['delivered', 'partial', 'refused', 'failed'] as const;
 export type PushResult = (typeof pushResults)[number];
 
-/** The reasons why points are lost. With delta, points are lost with their request; otherwise they are sent again. */
+/** The reasons why points are lost. With delta, points are lost with their request; otherwise the points are sent again. */
 export const lostReasons = ['partial_success', 'refused', 'unanswered'] as const;
 export type LostReason = (typeof lostReasons)[number];
 

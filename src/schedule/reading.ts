@@ -48,7 +48,7 @@ export function createProjectRows() {
   const byProject = new Map<string, { rows: readonly Row[]; readTicks: number }>();
 
   return {
-    /** The longest duration of recent passes. Rows must be valid for longer. */
+    /** The longest duration of recent passes. Rows must be valid for longer than the longest pass. */
     passMs: 0,
     needs: new Map<string, number | undefined>(),
     keep: (project: string, rows: readonly Row[], readTicks: number) => byProject.set(project, { rows, readTicks }),

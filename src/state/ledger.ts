@@ -32,7 +32,7 @@ type EndWindow = { readonly projects: readonly string[]; readonly beginMs: numbe
 export type LedgerChange = {
   readonly entries?: readonly LedgerEntry[];
   readonly documents?: readonly LedgerDocument[];
-  /** Traces that are ready to send. The same change removes their pending documents. */
+  /** Traces that are ready to send. The same change removes the pending documents of the traces. */
   readonly spooled?: readonly SpooledTrace[];
   /** The time before which ended entries of a project may be removed. */
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };

@@ -107,7 +107,7 @@ export function migrate(database: DatabaseSync): void {
   }
 }
 
-/** Returns the version of the schema. Throws if it is newer, because its data cannot be interpreted. */
+/** Returns the version of the schema. Throws if the version is newer, because newer data cannot be interpreted. */
 export function readVersion(database: DatabaseSync): number {
   const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
   return version;

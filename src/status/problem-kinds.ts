@@ -84,7 +84,7 @@ export function ofKind(kind: ProblemKind): Kind {
 export type Trouble = {
   readonly kind: ProblemKind;
   readonly member?: string | undefined;
-  /** The problem as a sentence without its subject. Texts put the name of the server before it. */
+  /** The problem as a sentence without its subject. Texts put the name of the server before the sentence. */
   readonly text: string;
   readonly detail?: string;
 };

@@ -179,7 +179,7 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
   return depth === 0 && at >= bytes.length ? at : undefined;
 }
 
-/** Counts objects and lists. Throws if there are too many. A value larger than a piece counts at its end. */
+/** Counts objects and lists. Throws if there are too many objects and lists. A value larger than a piece counts at its end. */
 function count(source: Source, opened: number, end: number): number {
   source.containers += opened;
   if (source.containers > source.maxContainers) throw new TooManyValues('more values than any valid answer');

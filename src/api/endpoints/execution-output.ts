@@ -104,7 +104,7 @@ function toReason(line: string | undefined): string | undefined {
   return toKnownReason(reason, message);
 }
 
-/** Returns the reason, if known. A stopped command has a special exit code; `Unknown` stands for no reason. */
+/** Returns the reason, if known. A stopped command has a special exit code; `Unknown` means that no reason is known. */
 function toKnownReason(reason: string | undefined, message: string): string | undefined {
   if (reason === 'NonZeroResultCode' && message.startsWith(`Result code was ${unendedCode}`)) return 'Interrupted';
   if (reason !== 'Unknown') return reason;

@@ -44,7 +44,7 @@ const level = z
     return { kinds, keys, folders };
   });
 
-/** The response for a folder without keys. A server without keys has no top level, and a folder ends with its last key. */
+/** The response for a folder without keys. A server without keys has no top level, and a folder disappears with its last key. */
 const nothing = z
   .object({ error: z.string().startsWith('resource not found: /keys') })
   .transform((): KeyFolder => ({ kinds: [], keys: [], folders: [] }));

@@ -24,7 +24,7 @@ export type CommandFlag = {
 
 export type Arguments = {
   readonly command: string | undefined;
-  /** True if the first word is not a command. In this case, the other words are not checked. */
+  /** True if the first word is not a command. Without a command, the other words are not checked. */
   readonly isUnknownCommand: boolean;
   readonly positionals: readonly string[];
   readonly flags: ReadonlyMap<string, string | boolean>;

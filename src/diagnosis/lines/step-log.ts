@@ -28,7 +28,7 @@ export function joinStep(end: readonly LogLine[], { step, isCut = false }: Read)
   return { lines: [...added, ...end], added: added.length, unreadAt: isGap ? added.length : undefined };
 }
 
-/** Counts the lines that the log of a step can contain. The end also has the lines of its error handler. */
+/** Counts the lines that the log of a step can contain. The end of a log also has the lines of the step's error handler. */
 function countListed(first: readonly LogLine[], end: readonly LogLine[]): number {
   const toPlace = ({ context, node }: LogLine): string => JSON.stringify([context, node]);
   const places = new Set(first.map(toPlace));

@@ -7,7 +7,7 @@ import { type Html, html } from './html.ts';
 import { renderPage, toRoot } from './page.ts';
 import { type FindSilence, renderSilence } from './silence.ts';
 
-/** The filter of a list. An empty text selects all. */
+/** The filter of a list. An empty text selects all items. */
 export type Fields<Name extends string> = Readonly<Record<Name, string>>;
 
 type List<Item, Name extends string> = {
@@ -106,7 +106,7 @@ function renderPages(list: string, filter: Query, { page, pages, words = ['newer
   return html`<p>${to(page - 1, `← ${before}`)}page ${page} of ${pages} ${to(page + 1, `${after} →`)}</p>\n`;
 }
 
-/** Renders a selection. The empty value selects all. */
+/** Renders a selection. The empty value selects all items. */
 export function renderSelect(
   name: string,
   values: readonly string[],
@@ -120,7 +120,7 @@ export function renderSelect(
   return html`<select name="${name}">${options}</select>`;
 }
 
-/** Renders the selection of a server. Returns undefined if there is only one. */
+/** Renders the selection of a server. Returns undefined if there is only one server. */
 export function renderServers(servers: readonly string[], chosen: string): Html | undefined {
   if (servers.length < 2) return undefined;
   return html`<label>Server ${renderSelect('server', ['', ...servers], chosen)}</label>\n`;

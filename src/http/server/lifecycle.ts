@@ -17,7 +17,7 @@ type Words = {
   readonly otherwise?: string;
 };
 
-/** Reports whether a request may change something. If not, responds to the request. */
+/** Reports whether a request may change something. Refused requests get a response. */
 export function letsIn(
   { isEnabled, externalUrl, onAsked }: Lifecycle,
   { request, response }: { request: Request; response: Response },

@@ -146,7 +146,7 @@ function toErrorHandler(onError: (error: unknown) => void): ErrorRequestHandler 
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns the descriptor of the socket from systemd (sd_listen_fds). Throws unless there is exactly one. */
+/** Returns the descriptor of the socket from systemd (sd_listen_fds). Throws unless there is exactly one socket. */
 export function readSystemdSocket(env: Environment, pid: number): number {
   const count = env['LISTEN_PID'] === String(pid) ? Number(env['LISTEN_FDS'] ?? 0) : 0;
   if (count === 1) return firstDescriptor;

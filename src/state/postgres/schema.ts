@@ -77,7 +77,7 @@ const versions: readonly (readonly string[])[] = [
        PRIMARY KEY (unit, family)
      ) WITH (fillfactor = 70)`,
   ],
-  // The units that `migrate` has started to copy. The table is emptied when all of them are complete.
+  // The units that `migrate` has started to copy. The table is emptied when all units are complete.
   ['CREATE TABLE unfinished_copy (unit text COLLATE "C" PRIMARY KEY)'],
   // The name of the owner and the digest of its configuration. An older release does not change the new columns when it
   // acquires a lease.

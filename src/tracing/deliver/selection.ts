@@ -79,7 +79,7 @@ export function createBatchSize(fullBytes: number) {
 
   return {
     maxBytes: (): number => maxBytes,
-    /** Call after a successful request. Later, a larger size is tried. */
+    /** Call after a successful request. After some successes, a larger size is tried. */
     passed: (): void => {
       lost = 0;
       if (maxBytes >= fullBytes) {

@@ -27,7 +27,7 @@ export type CountedRun = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly failedNodes: readonly string[];
-  /** The first failure, if the previous run failed too. How a failing job was started again explains nothing. */
+  /** The first failure, if the previous run failed too. The way in which a failing job was started again explains nothing. */
   readonly first?: RunFacts;
   readonly facts: RunFacts;
 };

@@ -81,7 +81,7 @@ const causes: Readonly<Partial<Record<FailureClass, Readonly<Partial<Record<Chan
   work: { definition: ['job', 'child'], run: ['job'] },
 };
 
-/** The sections of a definition that cause a class. Any section causes other classes. */
+/** The sections of a definition that cause a class. Every section can cause the other classes. */
 const sections: Readonly<Partial<Record<FailureClass, RegExp>>> = {
   inventory: /\bnodes\b/,
   work: /\b(?:steps|options|error handlers|plugins)\b/,

@@ -145,7 +145,7 @@ export function toFacts(blockers: ScheduledJob['blockers']): string {
   return blockers.map(({ fact: { fact } }) => fact).join('; ');
 }
 
-/** Describes how many of the stored runs of the last day succeeded. Returns undefined if none ended. */
+/** Describes how many of the stored runs of the last day succeeded. Returns undefined if no run ended. */
 export function toSuccess(runs: readonly EndedStatus[], nowMs: number): string | undefined {
   const ofDay = runs.filter(({ endedAtMs }) => endedAtMs > nowMs - 86_400_000);
   if (ofDay.length === 0) return undefined;
