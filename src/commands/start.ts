@@ -130,9 +130,9 @@ export function findDanger(
   parent: Pick<Stats, 'uid' | 'mode'>,
   { userId }: CacheOwner,
 ): string | undefined {
-  if (!found.isDirectory()) return 'it is not a directory; remove it';
-  if (found.uid !== userId) return `it belongs to another user (${found.uid}); remove it`;
-  if ((found.mode & 0o077) !== 0) return 'other users can use it; chmod 700 it, or remove it';
+  if (!found.isDirectory()) return 'the path is not a directory; remove it';
+  if (found.uid !== userId) return `the directory belongs to another user (${found.uid}); remove it`;
+  if ((found.mode & 0o077) !== 0) return 'other users can use the directory; chmod 700 it, or remove it';
   return findDangerAbove(parent, { userId, writers: 0o022 });
 }
 

@@ -5,9 +5,9 @@ type Rule = { readonly userId: number; readonly writers: number };
 
 /** Returns how another user could replace files in a directory; undefined if no other user can. */
 export function findDangerAbove({ uid, mode }: Found, { userId, writers }: Rule): string | undefined {
-  if (uid !== userId && uid !== 0) return `another user (${uid}) can replace it`;
+  if (uid !== userId && uid !== 0) return `another user (${uid}) can replace the directory`;
   const isSticky = (mode & 0o1000) !== 0;
   return (mode & writers) !== 0 && !isSticky
-    ? 'other users can replace it: they can write to the directory above it'
+    ? 'other users can replace the directory: they can write to its parent directory'
     : undefined;
 }

@@ -3,14 +3,14 @@ export function explainFault(error: unknown): string {
   const { code, errcode = 0, message } = error as { code?: string; errcode?: number; message?: string };
   // The low byte of an SQLite error code is the kind of the error.
   const kind = errcode & 0xff;
-  if (kind === busy) return 'another process uses it; stop the other process, or set another `state.dir`';
+  if (kind === busy) return 'another process uses the state; stop the other process, or set another `state.dir`';
   if (kind === full || code === 'ENOSPC') return 'the disk is full; make room, or choose another `state.dir`';
-  if (kind === corrupt || kind === notADatabase) return 'it is damaged; restart to restore its last copy';
-  if (code === 'EROFS') return 'its file system is read-only; mount it for writing, or choose another `state.dir`';
+  if (kind === corrupt || kind === notADatabase) return 'the state is damaged; restart to restore its last copy';
+  if (code === 'EROFS') return 'the file system is read-only; mount it for writing, or choose another `state.dir`';
   if (kind === readOnly || kind === cannotOpen || noPermission.includes(code ?? '')) {
     return 'no permission; give the user of this process write access, or choose another `state.dir`';
   }
-  if (code === 'EEXIST' || code === 'ENOTDIR') return 'it is not a directory; choose another `state.dir`';
+  if (code === 'EEXIST' || code === 'ENOTDIR') return 'the path is not a directory; choose another `state.dir`';
   return message ?? 'unknown error';
 }
 

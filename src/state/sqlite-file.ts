@@ -167,7 +167,7 @@ function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined
   const { file, copy } = paths;
   try {
     // SQLite treats an empty or missing file as new. With a backup, the file must have existed.
-    if (isEmpty(file) && existsSync(copy)) throw toDamage('it is empty');
+    if (isEmpty(file) && existsSync(copy)) throw toDamage('the file is empty');
     const isThorough = readCommitFile(paths.commits)?.isClosed !== true;
     const { database, version } = openDatabase(file, { isSound, isThorough });
     const isUpgraded = version > 0 && version < firstChecked;
@@ -175,7 +175,7 @@ function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined
     if (lostCommits === 0) return { database, origin: { kind: 'usual', ...(isUpgraded ? { isUpgraded } : {}) } };
     if (!isInCopy && version > 0) return { database, origin: { kind: 'behind', lostCommits } };
     database.close();
-    throw toDamage('it has lost its last commits');
+    throw toDamage('the state has lost its last commits');
   } catch (error) {
     if (!isDamage(error) && !(isReadOnly(error) && isWritable(file))) throw error;
     const damaged = quarantine(file, nowMs);

@@ -33,10 +33,10 @@ export function findDamage(
 
 function findWrongSchema(database: DatabaseSync): string | undefined {
   const version = readVersion(database);
-  if (!hasTable(database, 'state_identity')) return version < firstChecked ? undefined : 'its schema is incomplete';
+  if (!hasTable(database, 'state_identity')) return version < firstChecked ? undefined : 'the schema is incomplete';
   const identity = database.prepare('SELECT version, schema_checksum AS checksum FROM state_identity').get();
-  if (identity?.['version'] !== version) return 'the version of its schema has changed';
-  return identity['checksum'] === toSchemaChecksum(database) ? undefined : 'its schema has changed';
+  if (identity?.['version'] !== version) return 'the version of the schema has changed';
+  return identity['checksum'] === toSchemaChecksum(database) ? undefined : 'the schema has changed';
 }
 
 /**

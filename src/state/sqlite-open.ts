@@ -119,7 +119,8 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
   accessSync(dir, constants.W_OK);
   const isForeign = (owner: number): boolean => owner !== userId && owner !== 0;
   const { uid } = statSync(dir);
-  if (isForeign(uid)) return `it belongs to another user (${uid}); chown it, or choose another \`state.dir\``;
+  if (isForeign(uid))
+    return `the directory belongs to another user (${uid}); chown it, or choose another \`state.dir\``;
   // Checks the directory of a link and the directory of its target.
   for (const parent of new Set([dirname(resolve(dir)), dirname(realpathSync(dir))])) {
     const danger = findDangerAbove(statSync(parent), { userId, writers: 0o002 });
@@ -128,12 +129,12 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
   for (const name of readdirSync(dir).filter(isOfState)) {
     const found = lstatSync(join(dir, name), { throwIfNoEntry: false });
     if (found === undefined) continue;
-    if (found.isSymbolicLink()) return `its file ${name} is a link; put the file itself there`;
+    if (found.isSymbolicLink()) return `the file ${name} is a link; put the file itself there`;
     if (isForeign(found.uid))
-      return `its file ${name} belongs to another user (${found.uid}); chown or remove this file`;
+      return `the file ${name} belongs to another user (${found.uid}); chown or remove this file`;
     // An example is a backup that root has restored.
     if (found.uid !== userId && (found.mode & 0o066) === 0)
-      return `its file ${name} belongs to root only; chown this file to the user of this process (${userId})`;
+      return `the file ${name} belongs to root only; chown this file to the user of this process (${userId})`;
   }
   return undefined;
 }

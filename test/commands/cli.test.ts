@@ -39,7 +39,7 @@ describe('cli: compile cache', () => {
     chmodSync(cache, 0o777);
 
     expect(await run(['--version'], { XDG_CACHE_HOME: home })).toContain(
-      `the compile cache ${cache} is not used: other users can use it; chmod 700 it, or remove it\n`,
+      `the compile cache ${cache} is not used: other users can use the directory; chmod 700 it, or remove it\n`,
     );
     expect(readdirSync(cache)).toEqual([]);
   });
@@ -51,11 +51,13 @@ describe('cli: compile cache', () => {
 
     expect(judge({})).toBeUndefined();
     expect(judge({}, { uid: 0, mode: 0o41777 })).toBeUndefined();
-    expect(judge({ isDirectory: () => false })).toBe('it is not a directory; remove it');
-    expect(judge({ uid: 1001 })).toBe('it belongs to another user (1001); remove it');
-    expect(judge({ mode: 0o40750 })).toBe('other users can use it; chmod 700 it, or remove it');
-    expect(judge({}, { uid: 1001 })).toBe('another user (1001) can replace it');
-    expect(judge({}, { mode: 0o40777 })).toBe('other users can replace it: they can write to the directory above it');
+    expect(judge({ isDirectory: () => false })).toBe('the path is not a directory; remove it');
+    expect(judge({ uid: 1001 })).toBe('the directory belongs to another user (1001); remove it');
+    expect(judge({ mode: 0o40750 })).toBe('other users can use the directory; chmod 700 it, or remove it');
+    expect(judge({}, { uid: 1001 })).toBe('another user (1001) can replace the directory');
+    expect(judge({}, { mode: 0o40777 })).toBe(
+      'other users can replace the directory: they can write to its parent directory',
+    );
   });
 });
 

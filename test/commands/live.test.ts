@@ -235,7 +235,7 @@ describeWithTools('commands/probe-database', ['postgresql'], ({ postgresql }) =>
     await server.query('ALTER ROLE postgres SET default_transaction_read_only = on');
     expect(await probe()).toBe(`state-database broken: ${found}, but only reads: connect to the primary`);
     expect(await probe({ user: 'nobody' })).toBe(
-      'state-database broken: the database cannot be used: it refuses the user or the password; correct `state.postgres.password_file`',
+      'state-database broken: the database cannot be used: the database refuses the user or the password; correct `state.postgres.password_file`',
     );
   });
 });

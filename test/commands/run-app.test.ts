@@ -24,10 +24,10 @@ const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER
 
 describe.concurrent('commands/run-app', () => {
   it.each([
-    ['file', 'the state directory file cannot be used: it is not a directory; choose another `state.dir`\n'],
+    ['file', 'the state directory file cannot be used: the path is not a directory; choose another `state.dir`\n'],
     [
       'file/below',
-      'the state directory file/below cannot be used: it is not a directory; choose another `state.dir`\n',
+      'the state directory file/below cannot be used: the path is not a directory; choose another `state.dir`\n',
     ],
   ])('refuses %s as its state directory', async (directory, stderr) => {
     const files = { file: '' };
@@ -49,7 +49,7 @@ describe.concurrent('commands/run-app', () => {
       expect(await runCli(args, { env })).toEqual({
         code: 2,
         stdout: '',
-        stderr: `the state directory ${directory}/state cannot be used: another process uses it; stop the other process, or set another \`state.dir\`\n`,
+        stderr: `the state directory ${directory}/state cannot be used: another process uses the state; stop the other process, or set another \`state.dir\`\n`,
         left: [],
       });
       expect((await fetch(`${url}/-/healthy`)).status).toBe(200);

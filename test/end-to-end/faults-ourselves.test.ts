@@ -217,7 +217,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
       env: { AUTOMATION_EXPORTER_URL: own.simulator.url, AUTOMATION_EXPORTER_TOKEN: own.simulator.token },
     });
     expect((await refused.ended).code).toBe(2);
-    expect(refused.output()).toContain(`the state directory ${own.state} cannot be used: its file system is read-only`);
+    expect(refused.output()).toContain(`the state directory ${own.state} cannot be used: the file system is read-only`);
     execFileSync('mount', ['-o', 'remount,rw', own.state]);
     const again = await own.start();
     await eventually(async () => expect(await again.read(counted)).toBe(4), patience);

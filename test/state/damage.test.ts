@@ -132,7 +132,9 @@ describe('state/damage', () => {
     // The rows are spread over the file, so that SQLite cannot keep all pages in memory.
     const more = entries.filter(({ id }) => id % 100 === 0).map((entry) => ({ ...entry, startedAtMs: entry.id + 1 }));
     for (let tries = 0; tries < 2; tries += 1)
-      await expect(state.ledger.commit('prod', { entries: more })).rejects.toThrow('it is damaged; restart to restore');
+      await expect(state.ledger.commit('prod', { entries: more })).rejects.toThrow(
+        'the state is damaged; restart to restore',
+      );
     expect(broken).toBe(1);
     await state.close();
   });

@@ -16,8 +16,8 @@ describe('state/explain-fault', () => {
     [{ code: 'EPERM' }, 'no permission; '],
     [{ errcode: 14 }, 'no permission; '],
     [{ errcode: 0x3_08 }, 'no permission; '],
-    [{ code: 'EEXIST' }, 'it is not a directory; '],
-    [{ code: 'ENOTDIR' }, 'it is not a directory; '],
+    [{ code: 'EEXIST' }, 'the path is not a directory; '],
+    [{ code: 'ENOTDIR' }, 'the path is not a directory; '],
     [{ code: 'EIO', message: 'i/o error' }, 'i/o error'],
     [{}, 'unknown error'],
   ])('explains the error %o', (error, start) => {

@@ -139,7 +139,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await server.query(`CREATE FUNCTION "${schema}".refuse() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'no more' USING ERRCODE = '53100'; END $$;
       CREATE TRIGGER refuse BEFORE INSERT ON "${schema}".spooled_trace EXECUTE FUNCTION "${schema}".refuse()`);
-    await expect(move('postgres', { overwrite: true })).rejects.toThrow('its disk is full');
+    await expect(move('postgres', { overwrite: true })).rejects.toThrow('the disk of the database is full');
 
     const says =
       'the state in the database is incomplete, because `automation-exporter migrate postgres` did not finish; run it again, or choose another `state.postgres.schema`';
@@ -240,7 +240,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await shared.close();
 
     const state = openSqliteState({ dir });
-    await expect(move('postgres')).rejects.toThrow('another process uses it');
+    await expect(move('postgres')).rejects.toThrow('another process uses the state');
     await state.close();
     expect((await move('postgres')).map(({ unit }) => unit)).toEqual(['other', 'prod']);
   });

@@ -93,7 +93,7 @@ describe('state/moved', () => {
     await keep(other, 8);
     await other.close();
 
-    expect(String(told[0])).toContain('another process uses it');
+    expect(String(told[0])).toContain('another process uses the state');
     const again = openSqliteState({ dir });
     expect(await again.ledger.size('prod')).toBe(2);
     await again.close();

@@ -55,7 +55,7 @@ it.each([
     await stop();
   });
   await expect(connections.sql('SELECT 1')).rejects.toThrow(
-    'the state cannot be read: its answer is larger than 256 MB',
+    'the state cannot be read: the answer of the database is larger than 256 MB',
   );
 });
 

@@ -104,7 +104,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
 
     await server.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rotated'`);
     const refused =
-      'the database cannot be used: it refuses the user or the password; correct `state.postgres.password_file`';
+      'the database cannot be used: the database refuses the user or the password; correct `state.postgres.password_file`';
     const fault = await eventually(async () => {
       const message = await state.ledger.find('prod', [1]).then(
         () => 'none',
@@ -126,7 +126,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     await server.useCertificate(certificates.pem('server.key'), certificates.pem('server.pem'));
     const ca = certificates.pem('ca.pem');
     expect(await complaintOf({ tls: async () => ({}) })).toMatch(
-      /^the database cannot be used: the certificate of 127\.0\.0\.1:\d+ is not accepted \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\); correct it, or `state\.postgres\.tls`$/,
+      /^the database cannot be used: the certificate of 127\.0\.0\.1:\d+ is not accepted \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\); correct the certificate, or `state\.postgres\.tls`$/,
     );
     const state = await own(await open({ tls: async () => ({ ca }) }));
     await state.ledger.commit('prod', { entries: [entry(1)] });
@@ -165,11 +165,11 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
       'the database cannot be used: the database none does not exist; create it, or correct `state.postgres.database`',
     );
     expect(await complaintOf({ at: { user: 'nobody' } })).toBe(
-      'the database cannot be used: it refuses the user or the password; correct `state.postgres.password_file`',
+      'the database cannot be used: the database refuses the user or the password; correct `state.postgres.password_file`',
     );
     const passwordOption = 'state.postgres.url_file';
     expect(await complaintOf({ at: { user: 'nobody', passwordOption } })).toBe(
-      'the database cannot be used: it refuses the user or the password; correct `state.postgres.url_file`',
+      'the database cannot be used: the database refuses the user or the password; correct `state.postgres.url_file`',
     );
     expect(await complaintOf({ at: { user: 'poor', password: 'poor' } })).toBe(
       'the state cannot be written: no permission; grant this user the rights that docs/several-exporters.md lists',
@@ -231,7 +231,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     await server.query('CREATE DATABASE standby');
     await server.query('ALTER DATABASE standby SET default_transaction_read_only = on');
     expect(await complaintOf({ at: { database: 'standby' } })).toBe(
-      'the state cannot be written: it only reads, as a standby does; connect to the primary',
+      'the state cannot be written: the database only reads, as a standby does; connect to the primary',
     );
   });
 
@@ -240,7 +240,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     await server.query('ALTER DATABASE demoted SET default_transaction_read_only = on');
     const connections = createConnections(toSettings(server, 'public', { database: 'demoted' }), systemClock);
     const write = () => connections.transact((sql) => sql('CREATE TABLE written ()'));
-    await expect(write()).rejects.toThrow('the state cannot be written: it only reads, as a standby does');
+    await expect(write()).rejects.toThrow('the state cannot be written: the database only reads, as a standby does');
     await server.query('ALTER DATABASE demoted RESET default_transaction_read_only');
     await write();
     await connections.close();
@@ -277,7 +277,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     });
     expect(answer).toBe(3);
     await expect(connections.transact((sql) => sql(conflict))).rejects.toThrow(
-      'the state cannot be written: it had too many conflicts between transactions; they are retried',
+      'the state cannot be written: the database had too many conflicts between transactions; the exporter retries the transactions',
     );
     await connections.close();
   });

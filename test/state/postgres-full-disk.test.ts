@@ -54,9 +54,11 @@ describeWithTools('state/postgres on a full disk', ['postgresql'], ({ postgresql
     const fill = async (): Promise<void> => {
       for (let tries = 0; tries < 200; tries += 1) await commit();
     };
-    await expect(fill()).rejects.toThrow('the state cannot be written: its disk is full; make room there');
+    await expect(fill()).rejects.toThrow(
+      'the state cannot be written: the disk of the database is full; make room there',
+    );
     expect(kept).toBeGreaterThan(500);
-    await expect(commit()).rejects.toThrow('its disk is full; make room there');
+    await expect(commit()).rejects.toThrow('the disk of the database is full; make room there');
 
     await runCommand('mount', ['-o', 'remount,size=64m', small]);
     await commit();

@@ -77,7 +77,7 @@ describe('state/sqlite-file', () => {
   it('does not treat another process or a newer release as damage', async () => {
     await leaveState();
     const owner = openSqliteState({ dir });
-    expect(() => openSqliteState({ dir })).toThrow('another process uses it');
+    expect(() => openSqliteState({ dir })).toThrow('another process uses the state');
     await owner.close();
     const database = new DatabaseSync(file);
     database.exec('PRAGMA user_version = 99; UPDATE state_identity SET version = 99');

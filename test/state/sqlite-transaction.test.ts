@@ -80,14 +80,14 @@ describe('state/sqlite-transaction', () => {
 
   it('reports that another process writes', () => {
     connect().exec('BEGIN IMMEDIATE');
-    expect(() => write(connect())).toThrow('the state cannot be written: another process uses it');
+    expect(() => write(connect())).toThrow('the state cannot be written: another process uses the state');
   });
 
   it('reports that the file is damaged', () => {
     write(connect());
     writeFileSync(file, readFileSync(file).fill(0xa5, 4096));
     expect(() => write(connect())).toThrow(
-      'the state cannot be written: it is damaged; restart to restore its last copy',
+      'the state cannot be written: the state is damaged; restart to restore its last copy',
     );
   });
 });

@@ -57,7 +57,7 @@ describe('state/sqlite', () => {
     `;
     const owner = openSqliteState({ dir });
     expect(() => openSqliteState({ dir })).toThrow(
-      `the state directory ${dir} cannot be used: another process uses it; stop the other process, or set another \`state.dir\``,
+      `the state directory ${dir} cannot be used: another process uses the state; stop the other process, or set another \`state.dir\``,
     );
     await owner.close();
 
@@ -78,7 +78,7 @@ describe('state/sqlite', () => {
   it('explains what to do if the path of the directory is a file', () => {
     writeFileSync(join(parent, 'deep'), 'no directory');
     expect(() => openSqliteState({ dir })).toThrow(
-      `the state directory ${dir} cannot be used: it is not a directory; choose another \`state.dir\``,
+      `the state directory ${dir} cannot be used: the path is not a directory; choose another \`state.dir\``,
     );
   });
 
@@ -96,7 +96,7 @@ describe('state/sqlite', () => {
       mkdirSync(dir, { recursive: true });
       symlinkSync(other, join(dir, name));
       expect(() => openSqliteState({ dir })).toThrow(
-        `the state directory ${dir} cannot be used: its file ${name} is a link; put the file itself there`,
+        `the state directory ${dir} cannot be used: the file ${name} is a link; put the file itself there`,
       );
       expect(readFileSync(other, 'utf8')).toBe('of somebody else');
     },
@@ -115,7 +115,7 @@ describe('state/sqlite', () => {
     expect(findForeign(dir, user)).toContain(`belongs to another user (${owner})`);
     give(dir, owner);
     expect(findForeign(dir, user)).toBe(
-      `it belongs to another user (${owner}); chown it, or choose another \`state.dir\``,
+      `the directory belongs to another user (${owner}); chown it, or choose another \`state.dir\``,
     );
   });
 
@@ -124,14 +124,14 @@ describe('state/sqlite', () => {
     writeFileSync(join(dir, 'backup.sqlite'), '');
     chmodSync(join(dir, 'backup.sqlite'), 0o600);
     expect(findForeign(dir, 4711)).toBe(
-      'its file backup.sqlite belongs to root only; chown this file to the user of this process (4711)',
+      'the file backup.sqlite belongs to root only; chown this file to the user of this process (4711)',
     );
     chmodSync(join(dir, 'backup.sqlite'), 0o660);
     expect(findForeign(dir, 4711)).toBeUndefined();
   });
 
   it.each([
-    { mode: 0o777, says: 'other users can replace it: they can write to the directory above it' },
+    { mode: 0o777, says: 'other users can replace the directory: they can write to its parent directory' },
     { mode: 0o1777, says: undefined },
     { mode: 0o775, says: undefined },
   ])('does not use a directory that others can replace (%o)', ({ mode, says }) => {

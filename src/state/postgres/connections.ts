@@ -280,7 +280,7 @@ function limitAnswers<Client extends ClientBase>(client: Client): Client {
   return client;
 }
 
-const says = `its answer is larger than ${maxAnswerBytes / 2 ** 20} MB; check whether it is the right database`;
+const says = `the answer of the database is larger than ${maxAnswerBytes / 2 ** 20} MB; check whether it is the right database`;
 
 /** Call before each statement. */
 function beginAnswer(client: ClientBase): void {

@@ -21,8 +21,8 @@ export function explainPostgresFault(
     return `${at} offers no TLS; turn it on there, or set \`state.postgres.tls.disable\``;
   }
   if (isTlsFault(code))
-    return `the certificate of ${at} is not accepted (${code}); correct it, or \`state.postgres.tls\``;
-  if (message.includes('password must be')) return `it asks for a password; set \`${passwordOption}\``;
+    return `the certificate of ${at} is not accepted (${code}); correct the certificate, or \`state.postgres.tls\``;
+  if (message.includes('password must be')) return `the database asks for a password; set \`${passwordOption}\``;
   if (message.includes('timeout'))
     return `${at} did not respond in time; check whether it is overloaded or cannot be reached`;
   if (isLostConnection(error)) return `the connection to ${at} was lost; the next request opens it again`;
@@ -35,29 +35,29 @@ const lacksTables =
 /** Explanations by SQLSTATE or by its class. */
 const bySqlState: Readonly<Record<string, string>> = {
   '08': 'the connection was lost; the next request opens it again',
-  '22': 'it refuses a value that it cannot store',
+  '22': 'the database refuses a value that it cannot store',
   '23505': 'another process prepares the same tables; try again',
-  '25006': 'it only reads, as a standby does; connect to the primary',
+  '25006': 'the database only reads, as a standby does; connect to the primary',
   '25P03': 'the transaction waited too long in this process, and the database ended it',
-  '28000': 'it refuses this user, address or TLS; correct its pg_hba.conf, or `state.postgres`',
-  '28P01': 'it refuses the user or the password; correct `PASSWORD_OPTION`',
+  '28000': 'the database refuses this user, address or TLS; correct its pg_hba.conf, or `state.postgres`',
+  '28P01': 'the database refuses the user or the password; correct `PASSWORD_OPTION`',
   '3D000': 'the database DATABASE does not exist; create it, or correct `state.postgres.database`',
-  '40': 'it had too many conflicts between transactions; they are retried',
+  '40': 'the database had too many conflicts between transactions; the exporter retries the transactions',
   '3F000': lacksTables,
   '42703': lacksTables,
   '42P01': lacksTables,
   '42501': 'no permission; grant this user the rights that docs/several-exporters.md lists',
-  '53100': 'its disk is full; make room there',
-  '53200': 'it is out of memory',
-  '53300': 'it has no connection left; raise its max_connections, or use fewer clients',
-  '53': 'it lacks memory, disk space or other resources',
+  '53100': 'the disk of the database is full; make room there',
+  '53200': 'the database is out of memory',
+  '53300': 'the database has no connection left; raise its max_connections, or use fewer clients',
+  '53': 'the database lacks memory, disk space or other resources',
   '55P03': 'another transaction holds a row for too long',
   '57014': 'a statement took too long; check whether the database is overloaded',
-  '57P01': 'it is being stopped; the exporter will connect again',
-  '57P02': 'it has crashed; the exporter will connect again',
-  '57P03': 'it is starting or stopping; the exporter will connect again',
-  '58': 'it has a disk error; see its log',
-  XX: 'it has an internal error; see its log',
+  '57P01': 'the database is being stopped; the exporter will connect again',
+  '57P02': 'the database has crashed; the exporter will connect again',
+  '57P03': 'the database is starting or stopping; the exporter will connect again',
+  '58': 'the database has a disk error; see its log',
+  XX: 'the database has an internal error; see its log',
 };
 
 const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ENOENT'];
