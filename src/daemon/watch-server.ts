@@ -201,7 +201,7 @@ const notWatched = 'Schedules are not watched: switch on the collectors "schedul
 
 function toldInSilence(told: Why, silence: Silence | undefined, unseen: string | undefined): Why {
   if (unseen === undefined) return told;
-  const asOf = silence === undefined ? '' : '; the rest is the last known state';
+  const asOf = silence === undefined ? '' : '; everything else is the last known state';
   return { ...told, sentence: `${unseen}${asOf}. ${told.sentence}` };
 }
 

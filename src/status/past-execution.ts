@@ -109,7 +109,7 @@ function* toRemarks(attributes: Attributes): Generator<string> {
   const notStarted = attributes[own.notStarted];
   if (notStarted !== undefined)
     yield `${String(notStarted)} ${notStarted === 1 ? 'step' : 'steps'} below it never started`;
-  if (attributes[own.endInferred] === true) yield 'its end is estimated';
+  if (attributes[own.endInferred] === true) yield 'the end is estimated';
   if (attributes[own.truncated] === true) yield 'a long text was truncated';
 }
 
@@ -142,16 +142,16 @@ function toFacts(attributes: Attributes, word: string | undefined): readonly Fac
 }
 
 const degradedWords: Readonly<Record<string, string>> = {
-  backlog: 'Its steps were not read because too many executions were waiting.',
-  seal_timeout: 'Its steps or its log were still incomplete after traces.seal_timeout.',
-  too_large: 'Its steps are missing because the answer with them is too large.',
+  backlog: 'The steps were not read because too many executions were waiting.',
+  seal_timeout: 'The steps or the log were still incomplete after traces.seal_timeout.',
+  too_large: 'The steps are missing because the answer with the steps is too large.',
 };
 
 function toNotes(attributes: Attributes, leftOut: number): readonly string[] {
   const degraded = toText(attributes[own.degraded]);
-  const notes = degraded === undefined ? [] : [degradedWords[degraded] ?? `Its trace is incomplete: ${degraded}.`];
+  const notes = degraded === undefined ? [] : [degradedWords[degraded] ?? `The trace is incomplete: ${degraded}.`];
   if (leftOut === 0) return notes;
-  return [...notes, `Its trace leaves out ${leftOut} spans over the limit; rows named “more” stand for them.`];
+  return [...notes, `The trace leaves out ${leftOut} spans over the limit; rows named “more” stand for these spans.`];
 }
 
 function toText(value: Attributes[string] | undefined): string | undefined {

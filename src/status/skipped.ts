@@ -79,7 +79,7 @@ function toUnwatched({
 }: Skipped): string | null {
   const lateMs = Math.min(watchedMs, untilMs);
   const reasons = [
-    lateMs > sinceMs ? `its schedules have been watched only since ${toTime(lateMs, untilMs)}` : '',
+    lateMs > sinceMs ? `the schedules of the server have been watched only since ${toTime(lateMs, untilMs)}` : '',
     untimed > 0 ? `the scheduled times of ${toCount(untimed, 'job')} are not all known` : '',
     cut > 0 ? `of ${toCount(cut, 'job')}, only the latest skipped runs are known` : '',
     isUnread ? 'running executions are not known, so a later run may be in progress' : '',

@@ -192,7 +192,7 @@ export function explainUnscheduled(shown: ShownJob | undefined, unseen?: string)
   if (newest === undefined && lastFailure === undefined && shifts?.[0] === undefined) return undefined;
   const [project = '', ...rest] = path.split('/');
   const seconds = newest && Math.max(0, newest.endedAtMs - newest.startedAtMs) / 1000;
-  const last = newest && ` It last ran ${toTime(newest.startedAtMs, nowMs)} (#${newest.id}, ${newest.ending}).`;
+  const last = newest && ` The job last ran ${toTime(newest.startedAtMs, nowMs)} (#${newest.id}, ${newest.ending}).`;
   const lastRun = newest && { id: newest.id, status: newest.ending, started: toIso(newest.startedAtMs), seconds };
   return {
     server,

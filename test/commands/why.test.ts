@@ -172,7 +172,7 @@ describe('commands/why', () => {
 
   it('says why the cause of a failure could not be read', () => {
     const unread = { ...failed, failureClass: 'unread', reason: undefined } as const;
-    const why = 'Why: the execution failed; the token cannot read its steps.';
+    const why = 'Why: the execution failed; the token cannot read the steps.';
     const found = { running: undefined, ended: endedRun, failure: unread, why, nowMs: atMs };
     expect(explainExecution('prod', found)?.facts).toEqual([why]);
   });
@@ -300,7 +300,7 @@ First cause: access (AuthenticationFailure), exit code 5, step 2 (Settle) on db0
     const [first, ...rest] = stdout.split('\n');
     expect([code, first]).toEqual([1, sentence]);
     expect(rest[0]).toMatch(/^ {2}Changed: key keys\/db: changed by bob/);
-    const last = 'No schedule of this job is watched. It last ran 02:02 UTC (#4712, succeeded).\n';
+    const last = 'No schedule of this job is watched. The job last ran 02:02 UTC (#4712, succeeded).\n';
     // A change after an earlier failure does not explain it.
     expect(await ask('prod', 'pay/adhoc/tidy')).toMatchObject({ code: 0, stdout: `${sentence}\n${last}` });
     expect(await ask('prod', 'pay/adhoc/well')).toMatchObject({ code: 0, stdout: last });

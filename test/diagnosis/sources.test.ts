@@ -162,7 +162,13 @@ describe('diagnosis/sources', () => {
       const run = { project: 'pay', job: 'settle', failedNodes: ['db01'], failureClass: 'access' } as const;
       const { suspects, unchanged, notWatched } = explain({ ...run, startedAtMs: failure ?? 0, successMs: success });
       expect(suspects).toMatchObject([{ kind: 'key', scope: 'job', fits: true }]);
-      expect(unchanged).toEqual(['its definition', 'its name and switches', 'nodes', 'the project', 'the server']);
+      expect(unchanged).toEqual([
+        'the definition of the job',
+        'the name and switches of the job',
+        'nodes',
+        'the project',
+        'the server',
+      ]);
       expect(notWatched).toEqual([]);
     },
   );

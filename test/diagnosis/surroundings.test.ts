@@ -55,7 +55,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
         reason: 'node_gone',
         subject: 'db01',
         text: 'node db01 is no longer listed',
-        evidence: 'its last run needed db01, and the project no longer lists it',
+        evidence: 'the last run of the job needed db01, and the project no longer lists it',
         firstJob: { name: 'settle' },
         jobCount: 1,
       },
@@ -131,7 +131,7 @@ describe('diagnosis/surroundings, of coming runs', () => {
     expect(troubles[1]).toMatchObject({
       subject: 'node db03',
       text: 'node db03 is shared by the failing jobs',
-      evidence: '10 of 10 failed jobs and 1 of 11 successful jobs share it',
+      evidence: '10 of 10 failed jobs and 1 of 11 successful jobs share the cause',
       firstJob: { name: 'night' },
     });
     control.setConditions({ downNodes: [] });

@@ -200,9 +200,9 @@ describe('diagnosis/suspects', () => {
     expect(toLines(explain(failed()))).toEqual([
       'What changed',
       'No visible change between the start of the last success (13:10 UTC) and this failure (13:20 UTC).',
-      'Unchanged: its name and switches, keys, nodes, the project, the server.',
+      'Unchanged: the name and switches of the job, keys, nodes, the project, the server.',
       '1 thing not watched continuously',
-      'its definition: last read at 12:01 UTC',
+      'the definition of the job: last read at 12:01 UTC',
       'All changes between these times',
     ]);
   });
@@ -215,7 +215,7 @@ describe('diagnosis/suspects', () => {
     await minutes(67);
     const { suspects, unchanged } = explain(failed());
     expect(suspects.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => 'key'));
-    expect(unchanged).toEqual(['its name and switches', 'nodes', 'the project']);
+    expect(unchanged).toEqual(['the name and switches of the job', 'nodes', 'the project']);
   });
 
   it('does not list keys as unchanged if a folder was not read before the success', async () => {
@@ -246,11 +246,11 @@ describe('diagnosis/suspects', () => {
     const upgraded = read(read(undefined, 1, '5.20.1'), 81, '6.1.0');
     for (const definition of [upgraded, read(upgraded, 90, '6.1.0')])
       expect(explainFailure(failed(), toKnown({ definition })).notWatched).toContainEqual({
-        what: 'its definition',
+        what: 'the definition of the job',
         reason: `another release until ${birthMs + 81 * minuteMs}`,
       });
     const same = read(read(undefined, 1, '5.20.1'), 81, '5.20.1');
-    expect(explainFailure(failed(), toKnown({ definition: same })).unchanged).toContain('its definition');
+    expect(explainFailure(failed(), toKnown({ definition: same })).unchanged).toContain('the definition of the job');
   });
 
   it('lists only areas as unchanged that the token can read', () => {
@@ -269,7 +269,7 @@ describe('diagnosis/suspects', () => {
     expect(find(key, { start: '1' }, { executions: 'on' })).toEqual(['keys', 'the project', 'the server']);
     expect(find(`${key}\nkeys/hidden`, {}, {})).toEqual([
       'the server does not show keys/hidden to the token',
-      'the server does not show its switches to the token',
+      'the server does not show the switches of the project to the token',
       'the server does not show to the token when it started',
     ]);
   });

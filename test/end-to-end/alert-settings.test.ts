@@ -36,7 +36,7 @@ alerts: { thresholds: { service_down_for: 10m }, ${off} }
     return found;
   });
   expect(status.problems).toHaveLength(1);
-  expect(await read('/')).toContain('Its alert is off.');
+  expect(await read('/')).toContain('The alert is off.');
 });
 
 it('shows dropped series as a problem, like the alert', async () => {

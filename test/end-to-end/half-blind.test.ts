@@ -70,7 +70,7 @@ metrics: { hold_new_series: 0s }
     );
     const why = await fetch(`${daemon.url}/api/why?server=prod&job=warehouse/nightly/count`);
     expect(await why.text()).toMatch(
-      /"sentence":"\\"prod\\" does not show all executions: history of warehouse: .*readable.*\. No schedule of this job is watched\. It last ran /,
+      /"sentence":"\\"prod\\" does not show all executions: history of warehouse: .*readable.*\. No schedule of this job is watched\. The job last ran /,
     );
   }, 120_000);
 });

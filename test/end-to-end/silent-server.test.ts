@@ -90,7 +90,7 @@ describe('end-to-end, pages of a server that does not answer', () => {
     const silent = /^✗ No answer from "prod" since .* \(2[5-9] min ago\)\./;
     for (const page of pages) expect(await read(daemon, page)).toMatch(silent);
     expect(await why(daemon)).toMatch(
-      /^No answer from "prod" since .* \(2[5-9] min ago\); the rest is the last known state\. /,
+      /^No answer from "prod" since .* \(2[5-9] min ago\); everything else is the last known state\. /,
     );
     const running = await read(daemon, `executions/prod/${runningId}`);
     expect(running).toContain(`#${runningId}: last seen running `);

@@ -120,7 +120,7 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
     expect(spentMs() / 300_000).toBeLessThanOrEqual(0.02);
     const unknown = jobs().find(({ timetable }) => timetable === undefined);
     expect(unknown && find(unknown.id)?.why.sentence).toMatch(
-      /^Its scheduled times are not known yet: \d+ of 250 schedules read so far, about \d+ min left\./,
+      /^The scheduled times of the job are not known yet: \d+ of 250 schedules read so far, about \d+ min left\./,
     );
     await minutes(5);
     expect(jobs().filter(({ timetable }) => timetable === undefined)).toEqual([]);

@@ -23,7 +23,7 @@ describe('expected-runs, a job that can be viewed but not read', () => {
     // The first time after the change may be a hidden or a missed run.
     expect(shown('schedule_missed_total')).toEqual([missed('settle', 1), missed('index', 0)]);
     expect(find('pay/nightly/settle')?.why.sentence).toContain(
-      'Its runs cannot be read, so missed runs are not reported (seen 15:',
+      'The runs of the job cannot be read, so missed runs are not reported (seen 15:',
     );
     expect(find('pay/nightly/settle')?.why).toMatchObject({ verdict: 'unknown' });
     expect(outcome()).toMatchObject({

@@ -54,6 +54,6 @@ describe('expected-runs, jobs whose schedule is refused', () => {
       new RegExp(`^the schedule of pay/settle cannot be read: .*HTTP ${status}`),
     );
     expect(outcome()).toMatchObject({ result: 'success', note });
-    expect(find(id)?.why.sentence).toMatch(new RegExp(`Its schedule cannot be read: .*HTTP ${status}`));
+    expect(find(id)?.why.sentence).toMatch(new RegExp(`The schedule of the job cannot be read: .*HTTP ${status}`));
   });
 });

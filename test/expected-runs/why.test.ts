@@ -48,14 +48,14 @@ describe('expected-runs/deciding/why', () => {
     const ran = { is: 'ran', expectedMs: two, delayMs: 0, runId: 4711 } as const;
     const last = { ...lastRun, seconds: 1.74 };
     expect(sentence(ran, {}, new Map(), { last })).toContain(
-      'It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 1.7 s).',
+      'The job last ran 2026-11-21 02:00 UTC (#4711, succeeded, 1.7 s).',
     );
   });
 
   it('names the switch that was off', () => {
     const off = [{ what: 'schedule', sinceMs: seen, seenAtMs: seen }] as const;
     expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts: off.map(toOffFact) }, { off })).toBe(
-      'Did not run at 02:00 UTC: the schedule of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h 58 min before). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: none while it is switched off. Fix: enable the schedule of the job.',
+      'Did not run at 02:00 UTC: the schedule of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h 58 min before). The job last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: none while the job is switched off. Fix: enable the schedule of the job.',
     );
   });
 
@@ -70,7 +70,7 @@ describe('expected-runs/deciding/why', () => {
     const timesMs = [nowMs + 60_000];
     const timetable = { source: 'forecast', askedAtMs: two, untilMs: nowMs + 60_000, confirmedMs: 0, timesMs } as const;
     expect(sentence(undefined, { sinceMs: two, timetable })).toMatch(
-      /^No scheduled time has passed since its schedule was first read \(02:00 UTC\)\. It last ran/,
+      /^No scheduled time has passed since the schedule of the job was first read \(02:00 UTC\)\. The job last ran/,
     );
   });
 
@@ -85,7 +85,7 @@ describe('expected-runs/deciding/why', () => {
     const off = [{ what: 'schedule', sinceMs: nowMs, seenAtMs: nowMs }] as const;
     const facts = [toOffFact({ what: 'job', sinceMs: seen, seenAtMs: seen })];
     expect(sentence({ is: 'off', expectedMs: two, what: 'job', facts }, { off })).toContain(
-      'the execution of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h 58 min before). The schedule of the job is switched off (seen 08:00 UTC). It last ran',
+      'the execution of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h 58 min before). The schedule of the job is switched off (seen 08:00 UTC). The job last ran',
     );
   });
 
@@ -94,7 +94,7 @@ describe('expected-runs/deciding/why', () => {
     [' yet', { atMs: two, count: 1 }],
   ])('reports that the times of a job are not known%s', (text, unread) => {
     expect(sentence(undefined, unread && { unread }, new Map(), { isTimed: false })).toContain(
-      `Its scheduled times are not known${text}. It last ran`,
+      `The scheduled times of the job are not known${text}. The job last ran`,
     );
   });
 
@@ -117,23 +117,23 @@ describe('expected-runs/deciding/why', () => {
   it.each([
     [
       { is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 },
-      'Ran at 02:00 UTC, in time, after 3 s (#4712). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
+      'Ran at 02:00 UTC, in time, after 3 s (#4712). The job last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
     [
       { is: 'missed', expectedMs: two, reason: 'unknown', facts: [] },
-      'Did not run at 02:00 UTC: no cause is known. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
+      'Did not run at 02:00 UTC: no cause is known. The job last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
     [
       { is: 'undecided', expectedMs: two, why: 'edited' },
-      'Whether it ran at 02:00 UTC is unknown: the job was edited around that time. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
+      'Whether the job ran at 02:00 UTC is unknown: the job was edited around that time. The job last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
     [
       { is: 'undecided', expectedMs: two, why: 'unsure' },
-      'Whether it ran at 02:00 UTC is unknown: its schedule may have changed between two requests for it. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
+      'Whether the job ran at 02:00 UTC is unknown: the schedule may have changed between two requests for the schedule. The job last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
     [
       undefined,
-      'Whether it ran at 02:00 UTC is still being checked. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
+      'Whether the job ran at 02:00 UTC is still being checked. The job last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
   ] as const)('explains the decision about a time: %j', (verdict, expected) => {
     expect(sentence(verdict)).toBe(expected);
@@ -142,7 +142,7 @@ describe('expected-runs/deciding/why', () => {
   it('explains why a schedule cannot be read', () => {
     const unread = { atMs: two, count: 1, why: 'the server reports a next run in the past' };
     expect(sentence(undefined, { unread })).toContain(
-      'Its schedule cannot be read: the server reports a next run in the past (seen 02:00 UTC).',
+      'The schedule of the job cannot be read: the server reports a next run in the past (seen 02:00 UTC).',
     );
   });
 });

@@ -128,7 +128,7 @@ a | ✓ up | active | 5.3.0-20240520 | 1 ok | 2024-05-17 03:19 UTC (3 d ago) | h
 Collectors with problems
 Collector | Result | Last run | Next | Took | Series
 log-storage | ✗ too large | 12 s ago | in 3 s | 23 ms |
-GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
+GET log-storage: the answer is larger than 16 MB; the collector last succeeded 10 min ago
 users | ✗ denied |  | in 3 s |  |
 GET users: denied
 project-jobs | ! partial | 12 s ago | in 3 s | spread over 5 min | 14
@@ -139,7 +139,7 @@ tokens | … not polled yet |  | under way |  |
 ping | ok | 12 s ago | in 3 s | 23 ms | 14
 project-modes | ok | 12 s ago | in 3 s | 0 ms | 14
 Off
-healthcheck: the server does not offer it (GET healthcheck: 404); polled again in 3 min
+healthcheck: the server does not offer the data (GET healthcheck: 404); polled again in 3 min
 threads, stored-keys: switched off by configuration
 Collectors of member a
 Collector | Result | Last run | Next | Took | Series
@@ -324,7 +324,7 @@ Pages`);
     expect(text.slice(text.indexOf('Collectors with'), text.indexOf('\nPages\n') + 1)).toBe(`Collectors with problems
 Collector | Result | Last run | Next | Took | Series
 log-storage | ✗ too large | 12 s ago | in 3 s | 23 ms |
-GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
+GET log-storage: the answer is larger than 16 MB; the collector last succeeded 10 min ago
 Collectors: 2 failing
 Collector | Result | Last run | Next | Took | Series
 ping | ✗ timeout | 12 s ago | in 3 s | 23 ms |
@@ -415,7 +415,7 @@ As of `);
     expect(folded).toContain('<summary>and 287 more problems</summary>');
     expect(folded).toContain('<li>and 87 more problems, below</li>');
     const off = await readPage([server('prod', { collectors })], { alertsOff: ['AutomationExporterCollectorFailing'] });
-    expect(off.match(/ fails<\/a>.* Its alert is off\. /g)?.length).toBe(212);
+    expect(off.match(/ fails<\/a>.* The alert is off\. /g)?.length).toBe(212);
   });
 
   it('shows problems of the server before problems of members if space is short', async () => {

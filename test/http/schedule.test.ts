@@ -80,7 +80,9 @@ describe('http/schedule', () => {
       'a/b | not watched',
     ]);
     expect(body).toContain('<a href="./schedule/a%2Fb">');
-    expect(toText((await read('/schedule/a%2Fb', schedules)).body)).toContain('Its schedules are not watched');
+    expect(toText((await read('/schedule/a%2Fb', schedules)).body)).toContain(
+      'The schedules of the server are not watched',
+    );
     expect((await read('/schedule/other', schedules)).status).toBe(404);
     // Missed runs of a silent or new server are unknown.
     const idle = { ...someSchedule(), hours: someSchedule().hours.slice(-2, -1), ahead: undefined };

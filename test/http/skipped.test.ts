@@ -148,7 +148,7 @@ describe('http/skipped', () => {
     expect((await ask('dark')).code).toBe(2);
     const early = await ask('young');
     expect(early.code).toBe(2);
-    expect(early.stdout).toBe(`young: its schedules have been watched only since 17:00 UTC.
+    expect(early.stdout).toBe(`young: the schedules of the server have been watched only since 17:00 UTC.
 It is unknown whether a run was skipped from 06:00 UTC to 18:00 UTC.
 `);
     expect(await ask('unread')).toMatchObject({

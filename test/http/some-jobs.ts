@@ -176,7 +176,7 @@ function someTonight(longWord: string): RisksAhead {
   const own = { firstMs: atMs + hourMs, lastMs: atMs + 2 * hourMs };
   const trouble = {
     sinceMs: atMs - hourMs,
-    evidence: 'its last 5 runs failed',
+    evidence: 'the last 5 runs failed',
     count: 2,
     jobCount: 1,
     firstMs: own.firstMs,

@@ -82,7 +82,7 @@ describe('http/tonight', () => {
       '– No run is known to be at risk.',
       'Not checked: 2 runs of jobs whose past runs or nodes are unknown.',
       'dark unknown',
-      '– its schedules are not watched: switch on the collectors schedule and executions.',
+      '– the schedules of the server are not watched: switch on the collectors schedule and executions.',
     ]);
   });
 
@@ -96,7 +96,7 @@ describe('http/tonight', () => {
     expect(toText(body)).toContain(
       '\nJob pay/settle fails every time since 1970-01-01 00:00 UTC: 1 run, at 19:00 UTC\n',
     );
-    expect(toText(body)).toContain('\nEvidence: its last 3 runs failed, the last is #4711.\n');
+    expect(toText(body)).toContain('\nEvidence: the last 3 runs failed, the last is #4711.\n');
     expect(body).toContain('the last is <a href="./executions/prod/4711">#4711</a>.');
     expect(JSON.parse((await ask('/api/tonight')).body)).toMatchObject({
       servers: [{ risks: { troubles: [{ execution: 4711 }] } }],

@@ -69,7 +69,7 @@ describe('status/past-execution', () => {
   it("shows the server's own word for a reason", () => {
     const reasonOf = (past: ReturnType<typeof tell>) => past.facts.find(({ name }) => name === 'Reason')?.value;
     expect(tell('custom-status').spans.map(({ why }) => why)).toEqual([
-      'it ended with a custom status: first failure another reason',
+      'the execution ended with a custom status: first failure another reason',
       'failed, another reason',
     ]);
     expect(reasonOf(tell('custom-status'))).toBe('VendorTrouble');
@@ -81,7 +81,7 @@ describe('status/past-execution', () => {
       loggedReason: 'OfAPlugin',
     });
     const past = toPastExecution(logged, of, hasPage);
-    expect(past?.spans[0].why).toBe('the execution failed; its log gives another reason');
+    expect(past?.spans[0].why).toBe('the execution failed; the log gives another reason');
     expect(past && reasonOf(past)).toBe('OfAPlugin');
   });
 
@@ -103,11 +103,11 @@ describe('status/past-execution', () => {
 
   it('reports the missing parts of a trace', () => {
     expect(tell('per-node-reference', { maxSpans: 5 }).notes).toEqual([
-      'Its trace leaves out 12 spans over the limit; rows named “more” stand for them.',
+      'The trace leaves out 12 spans over the limit; rows named “more” stand for these spans.',
     ]);
     const degraded = planSource({ ...readRecorded('succeeded'), degraded: 'backlog' });
     expect(toPastExecution(degraded, of, hasPage)?.notes).toEqual([
-      'Its steps were not read because too many executions were waiting.',
+      'The steps were not read because too many executions were waiting.',
     ]);
   });
 

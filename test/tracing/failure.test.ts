@@ -165,7 +165,7 @@ describe('tracing/failure', () => {
     const planned = planOf([step('1', { nodes: [node('web01', 'Interrupted', 1)] })], { loggedReason });
     expect(planned.failure).toMatchObject({ failureClass: 'stopped', reason: loggedReason });
     expect(planned.trace.spans[0]).toMatchObject({
-      why: `the execution failed; its log gives ${loggedReason}`,
+      why: `the execution failed; the log gives ${loggedReason}`,
       attributes: { 'error.type': loggedReason },
     });
     expect(failureOf([step('1', { nodes: [node('web01', 'IOFailure', 1)] })], { loggedReason })?.reason).toBe(

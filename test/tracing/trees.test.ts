@@ -154,7 +154,7 @@ RUN shop/load/etl/nightly 0..60000 error incomplete [degraded seal_timeout] - th
 
   it('shows only the root if the state was never received', () => {
     expect(tree('state-never-loaded')).toBe(`
-RUN shop/load/etl/nightly 0..9333 failure node_failure [degraded seal_timeout] - the execution failed; its steps were not read
+RUN shop/load/etl/nightly 0..9333 failure node_failure [degraded seal_timeout] - the execution failed; the steps were not read
 `);
   });
 
@@ -250,21 +250,21 @@ RUN shop/load/etl/nightly 0..10000 timeout timeout - the execution timed out
 
   it('shows no step if no node matched', () => {
     expect(tree('no-nodes')).toBe(`
-RUN shop/load/etl/nightly 0..43 failure NoMatchedNodes [not-started 1] - the execution failed; its log gives NoMatchedNodes
+RUN shop/load/etl/nightly 0..43 failure NoMatchedNodes [not-started 1] - the execution failed; the log gives NoMatchedNodes
 `);
   });
 
   it('treats a custom status as a failure', () => {
     expect(tree('custom-status')).toBe(`
-RUN shop/load/etl/nightly 0..5000 failure _OTHER - it ended with a custom status: first failure another reason
+RUN shop/load/etl/nightly 0..5000 failure _OTHER - the execution ended with a custom status: first failure another reason
   step 1 (1) 0..4000 failure _OTHER [clamped] - failed, another reason
 `);
   });
 
   it('marks unknown words of the server', () => {
     expect(tree('unknown-status')).toBe(`
-RUN 0..4000 error _OTHER - its status is unknown
-  step 1 (1) 0..1000 error _OTHER [clamped] - its state is unknown
+RUN 0..4000 error _OTHER - the status of the execution is unknown
+  step 1 (1) 0..1000 error _OTHER [clamped] - the state of the step is unknown
 `);
   });
 
@@ -353,7 +353,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 
   it('treats a custom status as configured', () => {
     expect(tree('custom-status', { customStatuses: { 'needs review': 'success' } })).toBe(`
-RUN shop/load/etl/nightly 0..5000 success - it ended with a custom status, which stands for success
+RUN shop/load/etl/nightly 0..5000 success - the execution ended with a custom status, which stands for success
   step 1 (1) 0..4000 failure _OTHER [clamped] - failed, another reason
 `);
   });

@@ -165,8 +165,12 @@ function toWatches(project: string, id: string | undefined, { areas }: Pick<Know
   const isListed = 'executions' in (areas.get(areaNames.projects)?.things.get(project) ?? {});
   const hasModes = !isListed && [...areas.keys()].some((key) => key.startsWith(modes));
   return [
-    { what: 'its definition', kinds: ['definition'], area: id === undefined ? undefined : areaNames.definitionOf(id) },
-    { what: 'its name and switches', kinds: ['job', 'switch', 'owner'], area: areaNames.jobsOf(project) },
+    {
+      what: 'the definition of the job',
+      kinds: ['definition'],
+      area: id === undefined ? undefined : areaNames.definitionOf(id),
+    },
+    { what: 'the name and switches of the job', kinds: ['job', 'switch', 'owner'], area: areaNames.jobsOf(project) },
     { what: 'keys', kinds: ['key'], area: areaNames.keysIn(''), isBegin: true },
     { what: 'nodes', kinds: ['node'], area: areaNames.nodesOf(project) },
     {
@@ -174,7 +178,11 @@ function toWatches(project: string, id: string | undefined, { areas }: Pick<Know
       kinds: ['project'],
       area: hasModes ? modes : areaNames.projects,
       isBegin: hasModes,
-      needs: { field: 'executions', of: project, hidden: 'the server does not show its switches to the token' },
+      needs: {
+        field: 'executions',
+        of: project,
+        hidden: 'the server does not show the switches of the project to the token',
+      },
     },
     {
       what: 'the server',

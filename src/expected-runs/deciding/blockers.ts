@@ -79,7 +79,7 @@ const words = {
   },
   hidden: {
     reason: 'hidden',
-    fact: 'its runs cannot be read, so missed runs are not reported',
+    fact: 'the runs of the job cannot be read, so missed runs are not reported',
     source: 'project-executions',
     fix: 'allow the credentials to read the job',
   },

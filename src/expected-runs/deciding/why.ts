@@ -68,7 +68,9 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
     // Runs show the new name of a job earlier than the job list.
     ...(lastRun === undefined && verdict?.is === 'ran' ? [] : [toLastRun(lastRun, nowMs)]),
     `Next run: ${toNext(job, nowMs)}.`,
-    ...(job.unread?.why === undefined ? [] : [`Its schedule cannot be read: ${toUnread(job.unread, nowMs)}.`]),
+    ...(job.unread?.why === undefined
+      ? []
+      : [`The schedule of the job cannot be read: ${toUnread(job.unread, nowMs)}.`]),
     ...(fixes.length === 0 ? [] : [`Fix: ${fixes.join('; ')}.`]),
   ];
   return {
@@ -103,10 +105,10 @@ function toReason(verdict: Verdict | undefined): MissReason | undefined {
 
 function toUndecided(job: WatchedJob, nowMs: number, asked: AskedSchedules): string {
   const openMs = undecidedTimes(job).find((time) => time <= nowMs);
-  if (openMs !== undefined) return `Whether it ran at ${toTime(openMs, nowMs)} is still being checked.`;
+  if (openMs !== undefined) return `Whether the job ran at ${toTime(openMs, nowMs)} is still being checked.`;
   if (job.timetable === undefined && isOff(job)) return 'No run of the job is expected now.';
-  if (job.timetable === undefined) return `Its scheduled times are not known yet${toProgress(job, asked)}.`;
-  return `No scheduled time has passed since its schedule was first read (${toTime(job.sinceMs, nowMs)}).`;
+  if (job.timetable === undefined) return `The scheduled times of the job are not known yet${toProgress(job, asked)}.`;
+  return `No scheduled time has passed since the schedule of the job was first read (${toTime(job.sinceMs, nowMs)}).`;
 }
 
 function toProgress(job: WatchedJob, { known, all, leftMs }: AskedSchedules): string {
@@ -117,7 +119,7 @@ function toProgress(job: WatchedJob, { known, all, leftMs }: AskedSchedules): st
 function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): string {
   const at = toTime(verdict.expectedMs, nowMs);
   if (verdict.is === 'ran') return `Ran at ${at}, ${toDelay(verdict)} (#${verdict.runId}).`;
-  if (verdict.is === 'undecided') return `Whether it ran at ${at} is unknown: ${undecidedBecause[verdict.why]}.`;
+  if (verdict.is === 'undecided') return `Whether the job ran at ${at} is unknown: ${undecidedBecause[verdict.why]}.`;
   const [first] = facts;
   const because =
     first === undefined ? 'no cause is known' : `${first.fact} (${toWhen(first, verdict.expectedMs, nowMs)})`;
@@ -127,14 +129,14 @@ function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): st
 /** The reasons for undecided times, as the end of a sentence. */
 export const undecidedBecause = {
   edited: 'the job was edited around that time',
-  unsure: 'its schedule may have changed between two requests for it',
-  unasked: 'its schedule could not be requested at that time, and may have changed since, or has too many start times',
+  unsure: 'the schedule may have changed between two requests for the schedule',
+  unasked: 'the schedule could not be requested at that time, and may have changed since, or has too many start times',
   unread: 'the runs of that time could not be read',
   gone: 'the server no longer listed the job',
   clock: 'a clock was set forward past that time',
-  hidden: 'its runs cannot be read',
+  hidden: 'the runs of the job cannot be read',
   switched: 'the job was switched off while the exporter was not watching',
-  unconfirmed: 'the job or its project was switched off before its schedule could be requested again',
+  unconfirmed: 'the job or its project was switched off before the schedule could be requested again',
 } as const;
 
 function toWhen({ atMs }: Fact, expectedMs: number, nowMs: number): string {
@@ -145,14 +147,14 @@ function toWhen({ atMs }: Fact, expectedMs: number, nowMs: number): string {
 function toLastRun(run: LastRun | undefined, nowMs: number): string {
   if (run === undefined) return 'No run has been seen.';
   const took = run.seconds === undefined ? '' : `, ${toLength(run.seconds * 1000)}`;
-  return `It last ran ${toTime(Date.parse(run.started), nowMs)} (#${run.id}, ${run.status}${took}).`;
+  return `The job last ran ${toTime(Date.parse(run.started), nowMs)} (#${run.id}, ${run.status}${took}).`;
 }
 
 function toNext(job: WatchedJob, nowMs: number): string {
   const nextMs = nextTime(job, nowMs);
   if (nextMs !== undefined) return toTime(nextMs, nowMs);
   if (job.goneAtMs !== undefined) return 'unknown';
-  if (isOff(job)) return 'none while it is switched off';
+  if (isOff(job)) return 'none while the job is switched off';
   const untilMs = quietUntil(job, nowMs);
   return untilMs === undefined ? 'unknown' : `not before ${toTime(untilMs, nowMs)}`;
 }

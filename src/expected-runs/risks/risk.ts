@@ -112,7 +112,7 @@ function findGoneNodes({ project, nodes = {} }: WatchedJob, { surroundings }: Tr
   const sinceMs = Math.max(...goneMs);
   const subject = needed[goneMs.indexOf(sinceMs)];
   if (subject === undefined) return [];
-  const evidence = `its last run needed ${toList(needed)}, and the project no longer lists ${needed.length === 1 ? 'it' : 'them'}`;
+  const evidence = `the last run of the job needed ${toList(needed)}, and the project no longer lists ${needed.length === 1 ? 'it' : 'them'}`;
   return [{ reason: 'node_gone', subject, text: `node ${subject} is no longer listed`, sinceMs, evidence }];
 }
 
@@ -210,7 +210,7 @@ function toFailing(facts: PastRuns): Pick<Risk, 'sinceMs' | 'evidence' | 'execut
   return {
     // Only the times of the last failures are stored.
     sinceMs: count > failedMs.length ? undefined : failedMs.at(-1),
-    evidence: `its last ${count} runs failed${isSame ? ' with the same lines in their logs' : ''}${last}`,
+    evidence: `the last ${count} runs failed${isSame ? ' with the same lines in their logs' : ''}${last}`,
     executionId: lastFailedId,
   };
 }
@@ -222,7 +222,7 @@ function findCause(job: WatchedJob, { facts, surroundings }: Trouble): readonly 
   const cause = surroundings?.causeOf(job);
   if (cause === undefined || (facts?.lastSuccessMs ?? 0) > cause.sinceMs) return [];
   const { kind, subject, sinceMs, failed, covered, succeeded, spared } = cause;
-  const evidence = `${covered} of ${toCount(failed, 'failed job')} and ${spared} of ${toCount(succeeded, 'successful job')} share it`;
+  const evidence = `${covered} of ${toCount(failed, 'failed job')} and ${spared} of ${toCount(succeeded, 'successful job')} share the cause`;
   const text = `${kind}${subject === '' ? '' : ` ${subject}`} is shared by the failing jobs`;
   return [{ reason: 'common_cause', subject: `${kind} ${subject}`, text, sinceMs, evidence }];
 }

@@ -162,7 +162,7 @@ function toOutcome(progress: Progress, below: readonly Draft[], isRecovered: boo
     case 'unknown':
     case 'waiting':
     case 'not-started':
-      return { ...plain, result: 'error', errorType: otherError, why: 'its state is unknown' };
+      return { ...plain, result: 'error', errorType: otherError, why: 'the state of the step is unknown' };
   }
 }
 

@@ -43,13 +43,13 @@ function toCustom(
   customStatuses: Readonly<Record<string, Result>>,
 ): RootOutcome {
   const { customStatus } = source.execution;
-  if (customStatus === undefined || customStatus === '') return unknown('its status is unknown');
+  if (customStatus === undefined || customStatus === '') return unknown('the status of the execution is unknown');
   if (customStatus === incomplete) {
     return { ...plain('error', 'the execution was cut off'), errorType: incomplete };
   }
   const mapped = Object.hasOwn(customStatuses, customStatus) ? customStatuses[customStatus] : undefined;
   const result = mapped ?? 'failure';
-  const why = `it ended with a custom status${mapped === undefined ? '' : `, which stands for ${mapped}`}`;
+  const why = `the execution ended with a custom status${mapped === undefined ? '' : `, which stands for ${mapped}`}`;
   switch (result) {
     case 'success':
     case 'cancellation':
@@ -81,15 +81,15 @@ function toFailure(
     found !== undefined && found === reason
       ? first
       : logged !== undefined
-        ? `${why}; its log gives ${toReasonText(logged)}`
+        ? `${why}; the log gives ${toReasonText(logged)}`
         : without;
   return { ...plain('failure', said), errorType, reason };
 }
 
 const unreadBecause = {
-  denied: 'the token cannot read its steps',
-  gone: 'the server does not have its steps',
-  late: 'its steps were not read',
+  denied: 'the token cannot read the steps',
+  gone: 'the server does not have the steps',
+  late: 'the steps were not read',
 } as const;
 
 function plain(result: Result, why: string): RootOutcome {

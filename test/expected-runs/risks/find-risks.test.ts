@@ -74,12 +74,12 @@ describe('expected-runs/risks/find-risks', () => {
         reason: 'job_failing',
         subject: 'pay/a',
         sinceMs: nowMs - 3 * hourMs,
-        evidence: 'its last 3 runs failed, the last is #7',
+        evidence: 'the last 3 runs failed, the last is #7',
       },
     ]);
     // After very many failures, the time of the first is unknown.
     const [trouble] = (await risksOf([job('a', [10])], { factsOf: facts(21) })).troubles;
-    expect([trouble?.sinceMs, trouble?.evidence]).toEqual([undefined, 'its last 21 runs failed, the last is #7']);
+    expect([trouble?.sinceMs, trouble?.evidence]).toEqual([undefined, 'the last 21 runs failed, the last is #7']);
   });
 
   it('lists a job that runs a failing job as a step', async () => {
@@ -106,7 +106,7 @@ describe('expected-runs/risks/find-risks', () => {
       }),
     });
     expect((await risksOf([job('a', [10])], facts(failedMs[1]))).troubles).toMatchObject([
-      { reason: 'job_failing', evidence: 'its last 2 runs failed with the same lines in their logs, the last is #7' },
+      { reason: 'job_failing', evidence: 'the last 2 runs failed with the same lines in their logs, the last is #7' },
     ]);
     for (const other of [facts(undefined), facts(nowMs - 9 * hourMs), facts(failedMs[1], 6)])
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);

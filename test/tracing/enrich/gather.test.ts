@@ -66,12 +66,12 @@ describe('tracing/enrich/gather', () => {
   it.each([
     [
       'denied',
-      'the token cannot read its steps',
+      'the token cannot read the steps',
       { status: 403, body: '{"error":true,"errorCode":"api.error.item.unauthorized"}' },
     ],
     [
       'gone',
-      'the server does not have its steps',
+      'the server does not have the steps',
       { status: 404, body: '{"error":true,"errorCode":"api.error.item.doesnotexist"}' },
     ],
   ])('says why the steps of a failed run are unknown: %s', async (unread, because, state) => {

@@ -80,7 +80,9 @@ function renderTable(
 function renderRow(collector: CollectorStatus, nowMs: number, saidAbove: string | undefined): Html {
   const { name, message, complaints, lastRunAtMs, lastSuccessAtMs, series, result } = collector;
   const lastGood =
-    lastSuccessAtMs === undefined ? 'it never succeeded' : `it last succeeded ${toAge(lastSuccessAtMs, nowMs)}`;
+    lastSuccessAtMs === undefined
+      ? 'the collector never succeeded'
+      : `the collector last succeeded ${toAge(lastSuccessAtMs, nowMs)}`;
   const said = message === undefined ? complaints : [...complaints, message];
   const why = result === 'failed' ? `${message}; ${lastGood}` : said.join('; ');
   return html`<tr class="${result}"><th scope="row">${name}</th><td data-is="Result">${renderResult(collector)}</td>${toCell(
@@ -122,8 +124,8 @@ function toNext({ isUnderWay, nextRunAtMs }: CollectorStatus, nowMs: number): st
 }
 
 const offWords: Readonly<Record<string, string>> = {
-  version: 'the API version in use does not offer it',
-  not_found: 'the server does not offer it',
+  version: 'the API version in use does not offer the data',
+  not_found: 'the server does not offer the data',
   meaningless: 'the server has no meaningful value',
 };
 

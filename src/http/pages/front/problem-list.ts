@@ -97,7 +97,7 @@ function renderOthers(
   if (problems.length === 0) return undefined;
   const toItem = (problem: Problem): Html => {
     const { kind, title, detail, isOff } = problem;
-    const off = isOff === true ? ' Its alert is off.' : '';
+    const off = isOff === true ? ' The alert is off.' : '';
     return html`<li><a href="${toPlace(problem, about)}">${title}</a>${detail === undefined ? undefined : html`. ${detail.replace(/[.…]?$/, '.')}`}${off} ${renderRunbook(kind, about)}</li>\n`;
   };
   const shown = choose(problems, new Set(named));

@@ -98,7 +98,7 @@ async function renderServer(server: string, { find, silence }: Finding, root: st
   const title = html`<h1>Schedule of <bdi>${server}</bdi></h1>`;
   if (schedule === undefined) {
     return html`${title}
-<p>Its schedules are not watched: switch on the collectors <code>schedule</code> and <code>executions</code>.</p>
+<p>The schedules of the server are not watched: switch on the collectors <code>schedule</code> and <code>executions</code>.</p>
 `;
   }
   const { jobCount, offCount, nowMs, blockers } = schedule;
