@@ -19,7 +19,7 @@ type AppParts = {
   readonly control: Control;
   /** Returns the member that answers a request: the pinned member, or the next member of the load balancer. */
   readonly nextMember: () => Member;
-  /** Pages beside the simulated server. Requests to these pages do not count as requests to the server. */
+  /** Pages beside the simulated server; requests to such pages do not count as requests to the server. */
   readonly traceSink: Router;
 };
 

@@ -119,7 +119,7 @@ function createMemberControl(world: World, play: () => void) {
         restart(world, member, { downForMs: options.downForMs ?? 0, cleanupAfterMs: options.cleanupAfterMs ?? 5000 });
       }
     },
-    /** Removes a member for good. Its runs stay `running`; another member takes its schedules if `isTakenOver`. */
+    /** Removes a member for good. Runs of the member stay `running`; another member takes its schedules if `isTakenOver`. */
     loseMember(memberIndex: number, { isTakenOver = true } = {}): void {
       play();
       const member = world.members[memberIndex];

@@ -97,7 +97,7 @@ export function flag(request: ApiRequest, name: string): boolean {
   return ['true', 'on', '1', 'yes'].includes(request.query.get(name)?.toLowerCase() ?? '');
 }
 
-/** The text of an error. Newer releases also send names separately. */
+/** The text of an error. Newer releases also send the names in the text separately. */
 type Message = string | readonly [text: string, ...named: string[]];
 
 /** Returns the general error of an endpoint (API reference, "Errors"). */

@@ -23,7 +23,7 @@ export function keyStorage(request: ApiRequest): Answer {
   return ok({ ...toFolder(request, path), ...(children.size === 0 ? {} : { resources: [...children.values()] }) });
 }
 
-/** Returns the answer for a missing path. Real servers give the same answer for a denied path. */
+/** Returns the answer for a missing path, which is the answer of real servers for a denied path too. */
 function absent({ world }: ApiRequest, path: string, documented: Answer): Answer {
   if (world.release.asDocumented) return documented;
   return { status: 404, json: { error: `resource not found: /${path}${path === 'keys' ? '/' : ''}` } };

@@ -20,7 +20,7 @@ type Ending = {
   readonly abortedBy: string | undefined;
 };
 
-/** Stores the end. With a save delay, the end becomes visible later. */
+/** Stores the end of a run. With a save delay, the end becomes visible later. */
 export function endExecution(world: World, execution: Execution, ending: Ending): void {
   const { atMs, stored, timedOut, abortedBy } = ending;
   const { member } = execution;

@@ -79,7 +79,7 @@ export type Endpoint = {
   readonly answer: Answerer;
   /** The version that real servers need, if it differs from the documented version. */
   readonly realSince?: (release: Release) => number;
-  /** True if only the commercial edition has it. */
+  /** True if only the commercial edition has the endpoint. */
   readonly commercial?: boolean;
 };
 

@@ -43,7 +43,7 @@ export type Job = {
   /** The count and sum of durations for the average. The count is at most 10. */
   readonly statistics: { count: number; totalMs: number };
   readonly createdAtMs: number;
-  /** The time of the last save, also by a switch. */
+  /** The time at which the job was last saved or switched. */
   modifiedAtMs: number;
 };
 
@@ -176,7 +176,7 @@ type ExecutionEnd = {
   readonly failedNodes: readonly string[];
 };
 
-/** One run. Times are true times; answers show them by the clock of its member. `skewMs` is the skew at the start of the run. */
+/** One run. Times are true times; answers show times by the clock of the member. `skewMs` is the skew at the start of the run. */
 export type Execution = {
   readonly id: number;
   readonly project: Project;
@@ -194,7 +194,7 @@ export type Execution = {
   /** The time at which the run counts as started, and the start of its first step (later for a delayed retry or a full pool). */
   readonly startedAtMs: number;
   workAtMs: number;
-  /** The time at which its member disappeared. The run makes no more progress. */
+  /** The time at which the member disappeared. The run makes no more progress. */
   lostAtMs: number | undefined;
   end: ExecutionEnd | undefined;
   /** True once the end is visible. Before, the server shows the run as running, because the server stores the end later. */
@@ -208,7 +208,7 @@ export type Execution = {
   plan: WorkflowRun | undefined;
 };
 
-/** Returns the shown status. `atMs` is the true time of the request. */
+/** Returns the status that the server shows. `atMs` is the true time of the request. */
 export function toStatus(execution: Execution, atMs: number): string {
   const end = execution.ended ? execution.end : undefined;
   if (end?.abortedBy !== undefined) return 'aborted';

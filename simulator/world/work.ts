@@ -14,7 +14,7 @@ export type Step = {
   readonly seconds: number;
   readonly failureChance: number;
   readonly reason?: string;
-  /** The number of lines that its clean-up writes after it failed. */
+  /** The number of lines that the clean-up of the step writes after the step failed. */
   readonly cleanupLines?: number;
   /** The path of the key with which the step logs in to its nodes. */
   readonly key?: string;

@@ -53,7 +53,7 @@ export function toLeastPolicy(
   return { text: renderPolicy(reasoned, about), left: [...left.values()] };
 }
 
-/** Returns the right of an endpoint if this right also permits changes. A suggested policy must not contain this right. */
+/** Returns a right of an endpoint that also permits changes. A suggested policy must not contain rights that permit changes. */
 export function toAdminRight({ allowedBy }: Allowed): string | undefined {
   const right = allowedBy.find(({ allow }) => allow === 'admin' || allow === 'configure');
   return right && `${right.type === 'resource' ? right.kind : right.type} ${right.allow}`;

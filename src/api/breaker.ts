@@ -78,7 +78,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
       if (memory.opened > 0 ? isProbing : memory.faults >= faultsToOpen) open();
       isProbing = false;
     },
-    /** Call instead of `end` if the caller stopped waiting, because this is not an error of the server. */
+    /** Call instead of `end` if the caller stopped waiting, which is not an error of the server. */
     abandon: () => {
       inFlight -= 1;
       isProbing = false;

@@ -68,7 +68,7 @@ async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<
   return facts;
 }
 
-/** Divides a limit evenly among projects. Others get what a project does not need; an unread project keeps its share. */
+/** Divides a limit evenly among projects. Other projects get what a project does not need; an unread project keeps its share. */
 function toShare(limit: number, { needs }: ProjectToAsk): number {
   const known = [...needs.values()].map((need = limit / needs.size) => need).toSorted((one, other) => one - other);
   let left = limit;

@@ -55,7 +55,7 @@ function refuseForeignModules(complain: (text: string) => void): void {
   });
 }
 
-/** Returns the URLs of permitted code. If the exporter runs from source files, its packages may be in a parent folder. */
+/** Returns folders with permitted code. If the exporter runs from source files, its packages may be in a parent folder. */
 function toHomes(): string[] {
   const own = toPackageFolder().href;
   if (isBundle()) return [own];
@@ -98,7 +98,7 @@ function keepHeapSmall(): void {
   for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
 }
 
-/** The only user who may store compiled code. Whoever can write this code controls the process. */
+/** The only user who may store compiled code. Whoever can write compiled code controls the process. */
 type CacheOwner = { userId: number };
 
 /**

@@ -97,6 +97,6 @@ function sayOrigin(origin: StateOrigin, log: Log): void {
 }
 
 const everyMs = 600_000;
-/** The time of a backup with its check on a busy machine. */
+/** The time for each MiB of a backup with its check, on a busy machine. */
 const msPerMebibyte = 200;
 const worthSayingMs = 2000;

@@ -22,7 +22,7 @@ type Round = {
 
 type Learned = Map<string, (job: WatchedJob) => WatchedJob>;
 
-/** Sends the requests that undecided missed runs need. Returns true if any was answered. */
+/** Sends the requests that undecided missed runs need. Returns true if any request was answered. */
 export async function askDoubts(api: Api, round: Round): Promise<boolean> {
   const { jobs, doubts, unanswered } = round;
   for (const id of unanswered) if (!doubts.has(id)) unanswered.delete(id);

@@ -51,7 +51,7 @@ export function createRowRenderer(family: Family, baseLabels: readonly LabelPair
   };
 }
 
-/** Returns the same text in one piece. V8 would copy a concatenated text for each line. */
+/** Returns the text in one piece of memory. V8 would copy a concatenated text for each line. */
 function toOnePiece(text: string): string {
   return Number.isNaN(text.charCodeAt(0)) ? '' : text;
 }

@@ -2,7 +2,7 @@ import { createWire, toTime, type Wire } from './wire.ts';
 
 export type RenderedLine = ReturnType<typeof createRenderedLine>;
 
-/** Reads rendered lines into `labels`. Taking `labels` empties it. */
+/** Reads rendered lines into the buffer `labels`. Taking the content empties the buffer. */
 export function createRenderedLine() {
   const labels = createWire();
   const pair = createWire(256);

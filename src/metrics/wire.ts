@@ -40,7 +40,7 @@ export function createWire(capacity = 1024) {
     clear: () => {
       length = 0;
     },
-    /** Returns a copy of the bytes, and starts again with none. */
+    /** Returns a copy of the bytes, and empties the buffer. */
     take: () => {
       const taken = Buffer.allocUnsafeSlow(length);
       bytes.copy(taken, 0, 0, length);

@@ -63,7 +63,7 @@ export type News = {
 };
 
 export type ProjectCollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
-  /** Requests all projects at once, if the server supports this. Returns responses by project, or undefined. */
+  /** Sends one request for all projects, if the server supports it. Returns responses by project, or undefined. */
   readonly fetchAll?: (api: Api, watch: Watch) => Promise<ReadonlyMap<string, Answer> | undefined>;
   /** Reports whether a project is read; by default, all watched projects are. */
   readonly covers?: (project: string, watch: Watch) => boolean;

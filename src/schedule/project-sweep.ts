@@ -227,7 +227,7 @@ function createShownRows({ everyMs, publisher, clock }: SweepOptions, projectRow
 
 /** The name that stands for the whole server among the projects. No project has an empty name. */
 const wholeServer = '';
-/** The divisor of the budget: a sweep uses at most half of it. */
+/** The divisor of the budget: a sweep uses at most half of the budget. */
 const shareOfBudget = 2;
 /** The share of the interval over which a pass is spread. */
 const spread = 0.8;

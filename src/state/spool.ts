@@ -30,7 +30,7 @@ export type Spool = {
 
 /** The trace or the log records of one execution, as a complete OTLP request. */
 export type SpooledTrace = {
-  /** Unique. If a key is added twice, the first trace stays. */
+  /** The unique key. If a key is added twice, the first trace stays. */
   readonly key: string;
   readonly server: string;
   readonly executionId: string;
@@ -43,7 +43,7 @@ export type SpooledTrace = {
 };
 
 export type TraceEncoding = 'protobuf' | 'json';
-/** The encoding. The encoding marks log records, because one table contains both. */
+/** The encoding, which also marks log records, because one table contains traces and log records. */
 export type SpoolEncoding = TraceEncoding | `logs-${TraceEncoding}`;
 export type SpooledSignal = 'traces' | 'logs';
 

@@ -186,7 +186,7 @@ function* findUnwell({ name: collector, complaints }: CollectorStatus, of: strin
   }
 }
 
-/** Returns the problems of a server. If the server does not respond, returns only this problem, because others may be over. */
+/** Returns the problems of a server that responds. Problems of a server that does not respond may be over. */
 function* findTroubles(server: ServerStatus): Generator<Problem> {
   const { name, state, troubles = [] } = server;
   if (state !== 'up') return;

@@ -151,7 +151,7 @@ export type ServerStatus = TargetStatus & {
   readonly executions: ExecutionsOfServer | undefined;
   /** The number of projects that the credentials can see; undefined before the first list. */
   readonly visibleProjects: number | undefined;
-  /** Denied collectors that need the rights of an administrator. A suggested policy never grants these rights. */
+  /** Denied collectors that need the rights of an administrator, which a suggested policy never grants. */
   readonly needsAdmin: readonly DeniedToAll[];
   /** True if several members that are not configured respond in turn. */
   readonly hidesMembers: boolean;

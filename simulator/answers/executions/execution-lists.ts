@@ -9,7 +9,7 @@ import { type ExecutionQuery, readQuery } from './execution-query.ts';
 
 /** project/{project}/executions (API reference, "Executions"): by completion, newest first. */
 export function projectExecutions(request: ApiRequest): Answer {
-  // Real servers check no right on the project for this list.
+  // Real servers check no right on the project for a list of executions.
   const project = openProject(request, undefined, !request.world.release.asDocumented);
   if (isAnswer(project)) return project;
   const query = readQuery(request);

@@ -24,7 +24,7 @@ export type Credentials = {
   readonly refresh: () => Promise<boolean>;
   /** Call with each response and the generation of its request, because the cookie of a session may change. */
   readonly noteAnswer?: (answer: TransportAnswer, generation: number) => void;
-  /** True for a session. A server may refuse sessions access to the API. */
+  /** True if the credentials are a session, to which a server may refuse access to the API. */
   readonly isSession: boolean;
 };
 

@@ -122,7 +122,7 @@ function isRedirect({ status }: TransportAnswer): boolean {
   return status >= 301 && status <= 308 && status !== 304;
 }
 
-/** Returns the path of a redirect. Throws if it leads to another server, because credentials must not be sent there. */
+/** Returns the path of a redirect. Throws if the redirect leads to another server, because credentials must not be sent there. */
 function toOwnPath(transport: Transport, { status, headers }: TransportAnswer): string {
   const path = transport.toOwnPath(headers.location ?? '');
   if (path !== undefined) return path;

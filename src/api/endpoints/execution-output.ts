@@ -81,7 +81,7 @@ function toLogLine({ level, log, node, stepctx, absolute_time: time }: Line): Lo
 
 const maxLineLength = 4000;
 
-/** Finds the reason. The last line names the failed step, and the lines of this step have the reason. */
+/** Finds the reason of a failure. The last line names the failed step, and the lines of this step have the reason. */
 function findReason(errors: readonly Line[]): string | undefined {
   if (errors.some(isHalt)) return logLimit;
   const summary = errors.flatMap(({ log }) => toSummary(log) ?? []).at(-1);
@@ -104,7 +104,7 @@ function toReason(line: string | undefined): string | undefined {
   return toKnownReason(reason, message);
 }
 
-/** Returns the reason, if known. A stopped command has a special exit code; `Unknown` means that no reason is known. */
+/** Returns the reason in a line, if known. A stopped command has a special exit code; `Unknown` means that no reason is known. */
 function toKnownReason(reason: string | undefined, message: string): string | undefined {
   if (reason === 'NonZeroResultCode' && message.startsWith(`Result code was ${unendedCode}`)) return 'Interrupted';
   if (reason !== 'Unknown') return reason;

@@ -49,7 +49,7 @@ export const projects = defineEndpoint({
 /** `projects` with a field of API 47: whether each project is enabled. */
 export const projectsWithModes = defineEndpoint({ ...projects, query: ['meta'], since: 47 });
 
-/** The same field for one project, since API 46. The request does not need the right to configure the project. */
+/** The switches of one project, since API 46. The request does not need the right to configure the project. */
 export const projectMeta = defineEndpoint({
   name: 'project-meta',
   path: 'project/{project}/meta',
@@ -63,7 +63,7 @@ export const projectMeta = defineEndpoint({
 export const projectDisablesExecutions = configSwitch('project.disable.executions');
 export const projectDisablesSchedule = configSwitch('project.disable.schedule');
 
-/** A key in the configuration of a project. Its value is "true"; for a missing key, the server returns 404. */
+/** A key in the configuration of a project. The value is "true"; for a missing key, the server returns 404. */
 function configSwitch<const Key extends string>(key: Key) {
   return defineEndpoint({
     name: key.replaceAll('.', '-'),

@@ -106,7 +106,7 @@ export async function probeServer(
   };
 }
 
-/** One endpoint alone may fail. After several such errors, the server or a proxy has probably failed. */
+/** One endpoint alone may fail. If several endpoints fail, the server or a proxy has probably failed. */
 const maxForeign = 3;
 
 function findRemedy(fault: ApiError | undefined): string | undefined {

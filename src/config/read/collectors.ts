@@ -62,7 +62,7 @@ function checkLabels(
 
 /**
  * Resolves `state.memory` and the options that it excludes. The stronger source takes precedence, so that a flag or an image
- * can override the file. Two values from the same source are a complaint.
+ * can override the file. Two values from the same source are an error.
  */
 export function settleExclusions(resolved: ResolvedTree, complaints: Complaints): ResolvedTree {
   const settled = new Map(resolved);

@@ -13,7 +13,7 @@ export type DocumentNode =
 
 export type DocumentEntry = { readonly offset: number; readonly node: DocumentNode };
 
-/** The file as nodes, and the names of places in it. */
+/** The file as nodes, and a function that returns the place of an offset. */
 export type ReadDocument = {
   readonly root: DocumentNode | undefined;
   /** True for an empty file, which has no root. */

@@ -16,7 +16,7 @@ type PlainTexts = { readonly [part in keyof TlsTexts]: string };
 
 export type TlsRules = {
   readonly readFile: ReadFile;
-  /** Explains what makes files of TLS unusable. Each text ends a sentence. */
+  /** Explains what makes files of TLS unusable, as ends of sentences. */
   readonly validateTls?:
     | ((texts: PlainTexts, nameOfCert?: string) => readonly { readonly part: keyof TlsTexts; readonly says: string }[])
     | undefined;

@@ -56,7 +56,7 @@ export const shard: ValueType<Shard, 'plain'> = parsedText(
   { takes: 'a shard', examples: ['1/3'], placeholder: 'I/N' },
 );
 
-/** Reports whether a server belongs to a shard: the shard with the highest digest. New shards then move few servers. */
+/** Reports whether a server belongs to a shard: the shard with the highest digest. If shards are added, few servers move. */
 export function isInShard(server: string, { index, count }: Shard): boolean {
   const digestOf = (place: number): string => hash('sha256', `${place}\n${server}`);
   const own = digestOf(index);

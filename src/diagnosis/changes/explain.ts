@@ -156,7 +156,7 @@ type Watch = {
   readonly area: string | undefined;
   /** True if `area` is only the beginning of names of areas. */
   readonly isBegin?: boolean;
-  /** Without the field, some changes are not seen. `of` names the thing with the field; by default, any thing. */
+  /** The field without which some changes are not seen. `of` names the thing with the field; by default, any thing. */
   readonly needs?: { readonly field: string; readonly of?: string; readonly hidden: string };
 };
 

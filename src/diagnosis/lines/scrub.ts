@@ -118,7 +118,7 @@ const keyEnd = /-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY/;
 
 type Rule = {
   readonly pattern: RegExp;
-  /** A fast test. Lines that fail this test cannot match. */
+  /** A fast test: lines that fail the test cannot match the pattern. */
   readonly only?: RegExp;
   /** Returns the part of a match to keep, which is the whole match if it is not a secret. */
   readonly keep: (found: string, groups: readonly string[]) => string;

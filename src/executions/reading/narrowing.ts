@@ -29,7 +29,7 @@ export function createNarrowing() {
   }
 
   return {
-    /** Call if reading the returned projects found no new execution. */
+    /** Call if the returned projects were read and had no new execution. */
     noteVain: ignore,
     /** Returns the projects that may have the missing executions; none if the totals of jobs show no difference. */
     find: async (

@@ -39,7 +39,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       const read = await readOf(open('normal'), project, onOddRows).catch((error: unknown) =>
         toNothing(error, isAnswered),
       );
-      // The exporter's limits end this round; the next round continues here.
+      // The exporter's limits end this round; the next round continues with the same project.
       if (read === undefined) break;
       isAnswered = true;
       lastAsked = project;

@@ -145,7 +145,7 @@ const dayMs = 24 * hourMs;
 const lateAfterMs = 2 * hourMs;
 const pauseMs = 600_000;
 
-/** Reports whether to compare the last day now. If its last day is short, the regular read of an idle project covers it. */
+/** Reports whether to compare the last day now. The regular read of an idle project covers a short last day. */
 function isDayDue(activity: ProjectActivity | undefined, nowMs: number): boolean {
   if (activity === undefined || activity.nextDayMs > nowMs) return false;
   return activity.activeUntilMs > nowMs || activity.isDayLong;

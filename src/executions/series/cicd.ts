@@ -31,7 +31,7 @@ type Sum = Began & { readonly name: string; readonly outcome: Outcome; count: nu
 /** The native part of a histogram, and the common start of both parts. */
 type Began = { native: NativePart; startSeconds: number | undefined };
 
-/** Returns the native part of durations. If classic buckets were counted before it, both parts start with the native part. */
+/** Returns the native part of durations. If classic buckets were counted earlier, both parts start with the native part. */
 export function toNativeBegin(cell: Cell, nativeSeconds: number | undefined): Began {
   const native = toNativePart(cell.kind === 'durations' && cell.isReleased ? cell : { count: 0 });
   return { native, startSeconds: native.before === undefined ? cell.startSeconds : nativeSeconds };

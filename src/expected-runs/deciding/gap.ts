@@ -25,7 +25,7 @@ export function isUneditedSince({ lastModifiedMs }: WatchedJob, askedAtMs: numbe
   return lastModifiedMs !== undefined && lastModifiedMs <= askedAtMs - minSlackMs;
 }
 
-/** The past start times in a response, or the oldest of too many. */
+/** The past start times in a response; only the oldest if there are too many. */
 type PastAnswer = { readonly timesMs: readonly number[]; readonly isCut: boolean };
 
 export function fillGap(job: WatchedJob, { timesMs: told, isCut }: PastAnswer, sources: Sources): WatchedJob {

@@ -180,7 +180,7 @@ function findContention(
     most = Math.max(most, now - ended);
     if (threads === undefined) continue;
     if (now - ended > threads) exceededMs ??= atMs;
-    // Any of several runs with the same start may be without a thread.
+    // If several runs start at the same time, any of these runs may be without a thread.
     if (begins[next] === atMs) continue;
     const last = isCrowded ? crowds.pop() : undefined;
     isCrowded = now - ended > threads;

@@ -6,7 +6,7 @@ export type WatchedJob = {
   readonly project: string;
   readonly group: string;
   readonly name: string;
-  /** The start of watching. Earlier times are not decided. */
+  /** The time since which the job is watched. Earlier times are not decided. */
   readonly sinceMs: number;
   /** The end of the span whose expected times are all decided. */
   readonly decidedMs: number;
@@ -238,5 +238,5 @@ const dayMs = 86_400_000;
 const keptMs = 7 * dayMs;
 /** The times of one day of a job that starts each minute. */
 export const maxTimes = 1500;
-/** The maximum number of groups. Above it, groups with the same reason are joined, without their facts. */
+/** The maximum number of groups. Beyond the maximum, groups with the same reason are joined, without their facts. */
 const maxMisses = 100;

@@ -113,7 +113,7 @@ async function countTouched({ jobs, running, nowMs, forMs }: WindowsInput, { fir
   return { all, critical };
 }
 
-/** Returns the first number for which `holds` is true, or `count`. All greater numbers must hold too. */
+/** Returns the first number for which `holds` is true, or `count`. For all greater numbers, `holds` must also be true. */
 function findFirst(count: number, holds: (number: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {

@@ -7,7 +7,7 @@ export type Bcrypt = ReturnType<typeof createBcrypt>;
 export function createBcrypt(nextTurn: () => Promise<void>) {
   const start = computeStart(stateWords);
 
-  /** Runs the rounds from one number to another. */
+  /** Runs the rounds after number `after`, up to number `to`. */
   async function stretch(state: Int32Array, keys: readonly Int32Array[], rounds: Rounds): Promise<void> {
     for (let done = rounds.after + 1; done <= rounds.to; done += 1) {
       for (const key of keys) expand(state, key, noSalt);

@@ -46,7 +46,7 @@ export function createStepDurations() {
     /** Returns the change to commit with the trace of an execution. Call `done` after the commit. */
     note: ({ project, job, status, endedAtMs, seenAtMs }: Seen, source: SpanSource): Change => {
       const durations = status === 'succeeded' ? readDurations(source) : noDurations;
-      // A single step takes as long as its job. A future-dated run would hide all later runs until its date.
+      // The only step of a job takes as long as the job. A future-dated run would hide all later runs until its date.
       if (job?.name === undefined || durations.size < 2 || endedAtMs > seenAtMs + maxAheadMs) return noChange;
       const path = toJobPath({ project, group: job.group, name: job.name });
       const before = jobs.get(path);
