@@ -25,7 +25,7 @@ function toRules(yaml: string): Rule[] {
 const rules = toRules(buildRules());
 
 describe('alerts/generate', () => {
-  it('is the same as the committed file', () => {
+  it('generates the committed files', () => {
     for (const [name, text] of Object.entries(alertFiles()))
       expect(readFileSync(new URL(`../../alerts/${name}`, import.meta.url), 'utf8')).toBe(text);
   });
@@ -37,7 +37,7 @@ describe('alerts/generate', () => {
     expect(defaultThresholds.administratorCollectors.split('|')).toEqual(names.toSorted());
   });
 
-  it('has no duplicate alert, and only the severities used for routing', () => {
+  it('generates each alert once, with a severity that routing uses', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     expect(rules.filter(({ labels }) => !['critical', 'warning', 'info'].includes(labels.severity ?? ''))).toEqual([]);
   });
@@ -49,7 +49,7 @@ describe('alerts/generate', () => {
     expect(metrics.filter((name) => !contractMetrics.has(name))).toEqual([]);
   });
 
-  it.each(rules)('has a description and a next step for $alert', ({ alert, annotations }) => {
+  it.each(rules)('generates a description and a next step for $alert', ({ alert, annotations }) => {
     const { summary, description, ...links } = annotations;
     // The length is computed with short names as labels.
     expect(summary?.replaceAll(/\{\{ with .*?\{\{ end \}\}/g, '').replaceAll(/\{\{.*?\}\}/g, 'short')).toMatch(

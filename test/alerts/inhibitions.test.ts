@@ -26,7 +26,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
     await stop();
   });
 
-  it('is a configuration that Alertmanager accepts', () => {
+  it('writes inhibitions that Alertmanager accepts', () => {
     expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('26 inhibit rules');
   });
 

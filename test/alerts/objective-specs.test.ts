@@ -60,7 +60,7 @@ const pyrraSpec = z.strictObject({
 });
 
 describe('alerts/objective-specs', () => {
-  it('are valid for Sloth, with queries for any window', () => {
+  it('writes objectives that are valid for Sloth, with queries for any window', () => {
     const { slos } = slothSpec.parse(parse(readFileSync(join(folder, 'sloth.yaml'), 'utf8')));
     expect(new Set(slos.map((slo) => slo.name)).size).toBe(slos.length);
     for (const { error_query: errors, total_query: total } of slos.map(({ sli }) => sli.events)) {
@@ -82,7 +82,7 @@ describe('alerts/objective-specs', () => {
     });
   });
 
-  it('are valid for Pyrra', () => {
+  it('writes objectives that are valid for Pyrra', () => {
     const documents = parseAllDocuments(readFileSync(join(folder, 'pyrra.yaml'), 'utf8'));
     expect(documents.length).toBeGreaterThan(1);
     for (const document of documents) {

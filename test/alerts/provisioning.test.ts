@@ -50,13 +50,13 @@ describeWithTools('deploy', ['promtool', 'amtool'], ({ promtool, amtool }) => {
     writeFileSync(join(directory, 'alertmanager.yaml'), readText('deploy/alertmanager/route.yaml') + inhibitions);
   });
 
-  it('is a configuration that Prometheus accepts, with the rules', () => {
+  it('provides a configuration with rules that Prometheus accepts', () => {
     const output = execFileSync(promtool, ['check', 'config', 'prometheus.yaml'], { cwd: directory, encoding: 'utf8' });
     expect(output).toContain('SUCCESS: prometheus.yaml is valid prometheus config file syntax');
     expect(output).toContain('SUCCESS: 107 rules found');
   });
 
-  it('is a configuration that Alertmanager accepts, with the inhibitions', () => {
+  it('provides a configuration with inhibitions that Alertmanager accepts', () => {
     const output = execFileSync(amtool, ['check-config', join(directory, 'alertmanager.yaml')], { encoding: 'utf8' });
     expect(output).toContain('26 inhibit rules');
     expect(output).toContain('2 receivers');

@@ -29,7 +29,7 @@ describe('alerts/tests', () => {
 });
 
 describeWithTools('alerts/rules', ['promtool'], ({ promtool }) => {
-  it('is a rule file that Prometheus accepts', () => {
+  it('writes a rule file that Prometheus accepts', () => {
     expect(runPromtool(promtool, ['check', 'rules', 'rules.yaml'], fileURLToPath(alerts))).toContain(
       'SUCCESS: 107 rules found',
     );

@@ -9,13 +9,13 @@ const configuration = readFileSync(new URL('../docs/configuration.md', alerts), 
 const pages = readdirSync(new URL('runbooks/', alerts)).toSorted();
 
 describe('alerts/runbooks', () => {
-  it('has one page for each alert, and no other page', () => {
+  it('finds one runbook for each alert, and no other', () => {
     const rules = readFileSync(new URL('rules.yaml', alerts), 'utf8');
     const wanted = [...rules.matchAll(/- alert: (\w+)/g)].map((match) => `${match[1]}.md`);
     expect(pages).toEqual(wanted.toSorted());
   });
 
-  it.each(pages)('has a title and four sections with text in %s', (page) => {
+  it.each(pages)('finds a title and four sections with text in %s', (page) => {
     const sections = readPage(page).split(/^## /m);
     expect(sections[0]?.trim()).toBe(`# ${page.slice(0, -'.md'.length)}`);
     expect(sections.slice(1).map((section) => section.split('\n', 1)[0])).toEqual([
@@ -67,7 +67,7 @@ describe('alerts/runbooks', () => {
     expect(rows.reduce((sum, row) => sum + row, 0)).toBeLessThanOrEqual(62);
   });
 
-  it.each(pages)('has queries in %s that parse and use existing series', (page) => {
+  it.each(pages)('finds queries in %s that parse and use existing series', (page) => {
     const queries = [...readPage(page).matchAll(/^```promql\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
     expect(queries.length).toBeGreaterThan(0);
     const read = queries.map((query) => ({ query, ...readPromql(query.trim()) }));

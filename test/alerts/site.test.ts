@@ -33,7 +33,7 @@ const changed = `{
 }`;
 
 describe('alerts/site', () => {
-  it('has every alert, without changes by default', async () => {
+  it('writes every alert, without changes by default', async () => {
     expect([...alertNames].toSorted()).toEqual(
       allAlerts()
         .map(({ alert }) => alert)

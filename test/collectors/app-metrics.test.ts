@@ -74,7 +74,7 @@ describe('collectors/app-metrics', () => {
       automation_app_value{server="prod",name="g",project=""} 2`);
   });
 
-  it('is not requested from a server without application metrics', async () => {
+  it('sends no request to a server without application metrics', async () => {
     expect(await scrapeCollector('app-metrics', { apiVersion: 24, answers: {} })).toEqual({
       outcome: 'unsupported_version',
       text: '',

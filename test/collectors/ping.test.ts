@@ -50,7 +50,7 @@ describe('collectors/ping', () => {
     expect(await scrapeCollector('ping', { answers: { 'metrics/ping': answer } })).toEqual({ outcome, text: '' });
   });
 
-  it('is not requested from a server without the endpoint', async () => {
+  it('sends no request to a server without the endpoint', async () => {
     const answers = { 'metrics/ping': { headers: TEXT, body: 'pong' } };
     expect(await scrapeCollector('ping', { apiVersion: 24, answers })).toEqual({
       outcome: 'unsupported_version',

@@ -34,7 +34,7 @@ describe('collectors/user-classes', () => {
     expect(await scrapeCollector('user-classes', { answers: { [STATE]: answer } })).toEqual({ outcome, text: '' });
   });
 
-  it('is not requested from a server without user classes', async () => {
+  it('sends no request to a server without user classes', async () => {
     expect(await scrapeCollector('user-classes', { apiVersion: 40, answers: {} })).toEqual({
       outcome: 'unsupported_version',
       text: '',

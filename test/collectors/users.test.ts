@@ -23,7 +23,7 @@ describe('collectors/users', () => {
     expect(await scrapeCollector('users', { answers: { 'user/list': answer } })).toEqual({ outcome, text: '' });
   });
 
-  it('is not requested from a server without a list of users', async () => {
+  it('sends no request to a server without a list of users', async () => {
     expect(await scrapeCollector('users', { apiVersion: 26, answers: { 'user/list': { body: two } } })).toEqual({
       outcome: 'unsupported_version',
       text: '',

@@ -144,7 +144,7 @@ describe('config/effective-config', () => {
     expect(toEffectiveYaml(config)).toMatch(/\nstate:\n {2}memory: true\n {2}postgres:\n {4}port: 5432\n/);
   });
 
-  it('has the same digest for exporters that watch the same servers', async () => {
+  it('computes the same digest for exporters that watch the same servers', async () => {
     const digestOf = async (yaml: string) =>
       toConfigDigest((await load({ yaml, files: { '/token': 'secret-1', '/other': 'secret-2' } })).config);
     const servers = "servers: [{ url: 'https://a.example', token_file: /token }]";
@@ -158,7 +158,7 @@ describe('config/effective-config', () => {
     expect(await digestOf(servers.replace('a.example', 'b.example'))).not.toBe(first);
   });
 
-  it('has the same digest for servers in any order', async () => {
+  it('computes the same digest for servers in any order', async () => {
     const [a, b] = ['a', 'b'].map((name) => `{ name: ${name}, url: 'https://${name}.example', token_file: /token }`);
     const [first, second] = await Promise.all(
       [`[${a}, ${b}]`, `[${b}, ${a}]`].map((servers) =>

@@ -80,7 +80,7 @@ describe('config/status-map', () => {
     expect(flagged.config.traces.statusMap).toEqual({ warning: 'success', held: 'cancellation' });
   });
 
-  it('is empty by default', async () => {
+  it('returns an empty status map by default', async () => {
     expect((await load({})).config.traces.statusMap).toEqual({});
   });
 

@@ -10,7 +10,7 @@ describe('config/own-address', () => {
     ['::', '/', 'http://localhost:9720'],
     ['127.0.0.1', '/', 'http://127.0.0.1:9720'],
     ['::1', '/here/too', 'http://[::1]:9720/here/too'],
-  ])('can be opened if configured as %s and %s: %s', (host, routePrefix, address) => {
+  ])('returns an address that browsers can open for %s and %s: %s', (host, routePrefix, address) => {
     expect(toOwnAddress({ ...web, listenAddress: { host, port: 9720 }, routePrefix })).toBe(address);
   });
 

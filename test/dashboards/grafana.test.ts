@@ -101,7 +101,7 @@ describe('dashboards, as Grafana loads them', () => {
     }
   });
 
-  it('are opened by links of alerts', () => {
+  it('opens every dashboard that an alert links', () => {
     const links = [...buildRules().matchAll(/dashboard_url: "?http:\/\/localhost:3000(.*?)"?$/gm)].map(
       ([, link = '']) => link,
     );
@@ -109,7 +109,7 @@ describe('dashboards, as Grafana loads them', () => {
     expect(links.flatMap((link) => listFaults(link))).toEqual([]);
   });
 
-  it('have two forms that differ only in the data source', () => {
+  it('shows two forms of a dashboard that differ only in the data source', () => {
     for (const name of dashboardNames) {
       const provisioned = JSON.parse(dashboardJson(name)) as { readonly panels: unknown };
       const exported = JSON.parse(exportJson(name)) as { readonly panels: unknown };

@@ -179,7 +179,7 @@ describe('diagnosis/lines/fingerprint', () => {
     ['\u001B[31mfailed after 12.5s\u001B[0m', 'failed after 3s'],
     ['request 6fa459ea-ee8a-3ca4-894e-db77e160355e at 0x7f3a', 'request 11111111-2222-3333-4444-555555555555 at 0x1'],
     ['/srv/app/2026/11/orders.csv is empty', '/srv/app/2025/01/returns.csv is empty'],
-  ])('is equal for lines that differ only in values: %s', (one, other) => {
+  ])('gives one fingerprint to lines that differ only in values: %s', (one, other) => {
     expect(of(one)).toBe(of(other));
     expect(of(one)).toMatch(/^v1:[0-9a-f]{16}$/);
   });

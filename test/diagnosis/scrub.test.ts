@@ -12,7 +12,7 @@ describe('diagnosis/lines/scrub', () => {
     expect(removed).toBeGreaterThan(0);
   });
 
-  it.each(innocent)('does not change: %s', (line) => {
+  it.each(innocent)('leaves a text unchanged: %s', (line) => {
     expect(scrub([line])).toEqual({ texts: [line], removed: 0 });
   });
 

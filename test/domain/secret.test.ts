@@ -126,7 +126,7 @@ describe('config/secret', () => {
     await expect(third.reread()).rejects.toThrow(new SecretError('the file "/run/token" is empty'));
   });
 
-  it('does not change if it came from the environment', async () => {
+  it('does not change a secret from the environment', async () => {
     const read = toEnvironmentSecret('k3y', 'AUTOMATION_EXPORTER_TOKEN');
     expect((await read.reread()).reveal()).toBe('k3y');
     expect(read.source).toEqual({ environment: 'AUTOMATION_EXPORTER_TOKEN' });

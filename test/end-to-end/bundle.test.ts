@@ -143,7 +143,7 @@ describe('end-to-end, bundle', () => {
     expect(output).toContain('node_modules/supports-color/index.js is not loaded: it does not belong to the exporter');
   }, 120_000);
 
-  it('has only ASCII characters, which save memory', () => {
+  it('bundles only ASCII characters, which save memory', () => {
     const files = globSync('**/*.js', { cwd: home() });
     expect(files.length).toBeGreaterThan(20);
     const isWide = (file: string) => /[^\0-\x7f]/.test(readFileSync(join(home(), file), 'utf8'));
@@ -164,7 +164,7 @@ describe('end-to-end, bundle', () => {
     }
   }, 120_000);
 
-  it('is packed without development files', async () => {
+  it('packs no development files', async () => {
     const { files } = await pack();
     const folders = new Set(files.map(({ path }) => (path.includes('/') ? path.replace(/\/.*/, '/') : path)));
     expect([...folders].sort()).toEqual(inside);

@@ -116,7 +116,7 @@ describe('end-to-end/exposition', () => {
     },
   );
 
-  it('has pages without scripts and without content of other sites', async () => {
+  it('serves pages without scripts and without content of other sites', async () => {
     for (const path of ['/', '/dashboards/', '/runbooks/', '/runbooks/AutomationServiceDown']) {
       const { status, headers, body } = await get(path);
       expect({ path, status, type: headers['content-type'] }).toEqual({
@@ -191,7 +191,7 @@ describe('end-to-end/exposition', () => {
     '//etc/passwd',
     '/src/cli.ts',
     '/state/state.sqlite',
-  ])('has no page %s', async (path) => {
+  ])('serves no page %s', async (path) => {
     const { status, headers, body } = await get(path);
 
     expect({ status, body }).toEqual({ status: 404, body: 'Not found. The front page / lists all pages.\n' });
@@ -291,7 +291,7 @@ describeWithTools('end-to-end/exposition, read by others', ['promtool', 'prometh
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  it('has the same values in both formats', async () => {
+  it('serves the same values in both formats', async () => {
     const { text, openMetrics } = await eventually(async () => {
       const before = await get('/metrics');
       const between = await get('/metrics', { headers: { accept: likePrometheus } });

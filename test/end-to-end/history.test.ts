@@ -113,7 +113,7 @@ metrics: { hold_new_series: 6s }
     return Number(found.result[0]?.value[1] ?? 0);
   }
 
-  it.each(['succeeded', 'failed'])('has the true totals of each day: %s', async (status) => {
+  it.each(['succeeded', 'failed'])('writes the true totals of each day: %s', async (status) => {
     const counted = (atMs: number) =>
       valueOf(`sum(last_over_time(automation_executions_total{status="${status}"}[3d]))`, atMs);
     for (const dayMs of [sinceMs, sinceMs + 24 * hourMs]) {
@@ -125,7 +125,7 @@ metrics: { hold_new_series: 6s }
     expect(increase / countTrue(sinceMs, dayMs, status)).toBeCloseTo(1, 1);
   });
 
-  it('has the true increase of each hour', async () => {
+  it('writes the true increase of each hour', async () => {
     for (let hour = 1; hour < 47; hour += 1) {
       const toMs = sinceMs + hour * hourMs;
       const increase = await valueOf('sum(increase(automation_executions_total[1h]))', toMs);

@@ -116,7 +116,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
     return Number((rows[0] as { readonly value: readonly [number, string] } | undefined)?.value[1]);
   }
 
-  it('are scraped, and contain every value of the text format', async () => {
+  it('scrapes native histograms with every value of the text format', async () => {
     const wrong: string[] = [];
     for (const [series, value] of toSeries(text)) {
       if (series.includes('_bucket{') || series.includes('older') || series.includes('grown')) continue;
@@ -135,12 +135,15 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
     expect(await valueOf(`histogram_sum(${seriesOf('grown')})`)).toBeCloseTo(sum, 3);
   });
 
-  it.each([0.1, 0.5, 0.9, 0.99])('have quantile %d with an error of at most 5 %%', async (quantile) => {
-    const sorted = [...durations].sort((one, other) => one - other);
-    const truth = sorted[Math.ceil(quantile * sorted.length) - 1] ?? Number.NaN;
-    const found = await valueOf(`histogram_quantile(${quantile}, ${seriesOf('all')})`);
-    expect(Math.abs(found / truth - 1)).toBeLessThan(0.05);
-  });
+  it.each([0.1, 0.5, 0.9, 0.99])(
+    'computes quantile %d of native histograms with an error of at most 5 %%',
+    async (quantile) => {
+      const sorted = [...durations].sort((one, other) => one - other);
+      const truth = sorted[Math.ceil(quantile * sorted.length) - 1] ?? Number.NaN;
+      const found = await valueOf(`histogram_quantile(${quantile}, ${seriesOf('all')})`);
+      expect(Math.abs(found / truth - 1)).toBeLessThan(0.05);
+    },
+  );
 
   it('give dashboards and rules the same answers as classic histograms', async () => {
     const classic = await startPrometheus({ prometheus, target, job: 'demo' });

@@ -115,7 +115,7 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
     expect([...contentTypes]).toEqual(['text/plain; version=0.0.4; charset=utf-8']);
   });
 
-  it.each(['openmetrics', 'text'] as const)('has each sample of %s exactly once', async (format) => {
+  it.each(['openmetrics', 'text'] as const)('stores each sample of %s exactly once', async (format) => {
     const server = servers[format];
     if (server === undefined) throw new Error('Prometheus did not start');
     expect(await valueOf(server, 'min_over_time(up[5m])')).toBe(1);

@@ -4,7 +4,7 @@ import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('end-to-end, the log messages about a server', () => {
-  it('has one line for each change of state', { timeout: 60_000 }, async () => {
+  it('logs one line for each change of state', { timeout: 60_000 }, async () => {
     const simulator = await startSimulator({ clock: 'free', apiVersion: 47 });
     onTestFinished(() => simulator.stop());
     const daemon = await startDaemon({

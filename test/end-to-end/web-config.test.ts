@@ -353,7 +353,7 @@ function speak(
 
 describeWithTools('end-to-end/web-config, scraped', ['prometheus'], ({ prometheus }) => {
   it.skipIf(!hasOpenssl)(
-    'is scraped by Prometheus with a password and a certificate',
+    'lets Prometheus scrape with a password and a certificate',
     async () => {
       const asks = 'client_ca_file: ca.pem, client_auth_type: RequireAndVerifyClientCert';
       const { url } = await start(`tls_server_config: { ${tls}, ${asks} }\n${withUsers}`);

@@ -12,7 +12,7 @@ import {
 } from '../../src/executions/ledger/project-state.ts';
 
 describe('executions/backlog', () => {
-  it('is empty if everything has been read up to now', () => {
+  it('creates no backlog if everything has been read up to now', () => {
     expect(toText(withNewestRead(scanned(100), window(80, 200), []))).toBe('200');
   });
 

@@ -138,7 +138,7 @@ describe('executions/restore-gap', () => {
     expect(cache.states.get('pay')).toEqual(toState(after));
   });
 
-  it('is never open after a normal start', async () => {
+  it('opens no restore gap after a normal start', async () => {
     const { gap, shown } = await setUp(false);
     await gap.begin(1000);
     expect(gap.untilMs()).toBeUndefined();

@@ -104,7 +104,7 @@ describe('executions/running-rows', () => {
     ['never before the floor', 1000, 300_000, false],
     ['after the floor', 1000, 300_001, true],
     ['never without an average', undefined, 86_400_000, false],
-  ] as const)('is overdue: %s', (_name, averageDurationMs, runsForMs, overdue) => {
+  ] as const)('reports a run as overdue: %s', (_name, averageDurationMs, runsForMs, overdue) => {
     const job = { id: 'a', name: 'settle', group: 'nightly', averageDurationMs };
     const execution = someRunning({ startedAtMs: 1000, job });
     expect(isOverdue(execution, 'pay', 1000 + runsForMs, settings)).toBe(overdue);

@@ -214,7 +214,7 @@ describe('http/api-status', () => {
   });
 
   it.each(['unknown', 'denied'] as const)(
-    'has no number of running executions while it is %s',
+    'reports no number of running executions while the number is %s',
     async (runningSight) => {
       const prod = server('prod', { executions: executions({ runningSight }) });
       const { ask } = await serve([apiStatusRoute(async () => status(prod))]);

@@ -117,7 +117,7 @@ describe('http/skipped', () => {
     expect((await (await serveSkipped()).ask(path)).status).toBe(status);
   });
 
-  it('has a command whose exit code shows whether to start runs by hand', async () => {
+  it('offers a command whose exit code shows whether to start runs by hand', async () => {
     const well = { ...found, left: 0, missed: 0, undecided: 0, open: 0, runs: [] };
     const young = { ...well, watchedMs: nowMs - hourMs };
     const unread = { ...well, untimed: 283 };

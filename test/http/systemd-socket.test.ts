@@ -14,7 +14,7 @@ describe('http/server/systemd-socket', () => {
     expect(() => readSystemdSocket({ LISTEN_PID: '7', LISTEN_FDS: '2' }, 7)).toThrow('systemd passed 2 sockets');
   });
 
-  it('is used instead of the configured address', async () => {
+  it('listens on the socket instead of the configured address', async () => {
     const held = createServer();
     held.listen(0, '127.0.0.1');
     await once(held, 'listening');

@@ -126,7 +126,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
     expect(text).not.toContain('Send all again');
   });
 
-  it('has a link on the front page', async () => {
+  it('links the page of traces on the front page', async () => {
     const { links, text } = await browser.open(`${url}/`);
     expect(text).toContain('✗ 2 quarantined');
     expect(links).toContain(`${url}/traces`);

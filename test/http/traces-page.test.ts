@@ -115,7 +115,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
     expect(body).toContain(`quarantine drop ${"'o'\\''hara'\\''s/12'".replaceAll("'", '&#39;')} --url=`);
   });
 
-  it('has forms only if the configuration allows changes', async () => {
+  it('shows forms only if the configuration allows changes', async () => {
     const { body, text, headers } = await readPage({ shown: refused, quarantined: both, isEnabled: true });
     expect(body.match(/<form method="post" action="\.\/-\/quarantine\/retry">/g)).toHaveLength(3);
     expect(body).toContain('<button name="key" value="prod/4711" aria-label="Send prod #4711 again">');

@@ -198,7 +198,7 @@ demo_stored_total{server="b"} 2
     expect(await own('text')).not.toBe(first);
   });
 
-  it('has the same text with and without compression', async () => {
+  it('writes the same text with and without compression', async () => {
     const { exposition } = await setUpTwo();
     const plain = Buffer.concat(await exposition.scrape({ format: 'openmetrics', gzip: false })).toString('utf8');
     const gzip = Buffer.concat(await exposition.scrape({ format: 'openmetrics', gzip: true }));

@@ -60,7 +60,7 @@ describeWithTools('metrics/hostile-names', ['promtool', 'prometheus-client'], (t
     return { snapshots, dropped };
   }
 
-  it.each(['text', 'openmetrics'] as const)('are read back unchanged from %s', async (format) => {
+  it.each(['text', 'openmetrics'] as const)('reads hostile names back unchanged from %s', async (format) => {
     const { snapshots, dropped } = await publish();
     const body = gunzipSync(Buffer.concat(toGzip(snapshots.show(format))));
     const input = format === 'text' ? body : Buffer.concat([body, Buffer.from('# EOF\n')]);

@@ -41,7 +41,7 @@ function textOf(snapshots: Snapshots): readonly string[] {
 }
 
 describe('metrics/protobuf', () => {
-  it('has the same samples as the text, for any content of labels', async () => {
+  it('writes the same samples as the text, for any content of labels', async () => {
     const label = fc.oneof(
       fc.constantFrom('', '\\', '"', '\n', 'a"b\\n', '} 1 # {a="b"}', '界,le="x"', 'é'.repeat(90)),
       fc.string({ unit: 'grapheme', maxLength: 10 }),
@@ -79,7 +79,7 @@ describe('metrics/protobuf', () => {
     );
   });
 
-  it('has types, help texts, starts, exemplars and native histograms', async () => {
+  it('writes types, help texts, starts, exemplars and native histograms', async () => {
     const snapshots = createSnapshots(clock);
     const exemplar = { traceId: 'cafe', spanId: 'beef', value: 0.75, atMs: 1_700_000_000_250 };
     const counts = { bounds: [1, 10], counts: [3, 2, 0], sum: 9.5, count: 5, exemplars: [exemplar] };
@@ -147,7 +147,7 @@ describe('metrics/protobuf', () => {
     expect((await read(snapshots))[0]?.series[0]?.startSeconds).toBe(1_700_000_000);
   });
 
-  it("has the exporter's own counts natively, since the start of the process", async () => {
+  it("writes the exporter's own counts natively, since the start of the process", async () => {
     const registry = new Registry();
     const took = instrument({ name: 'own_seconds', help: 'Own.', labelNames: ['a', 'b'], buckets: [1] })(registry);
     const bare = instrument({ name: 'own_bare_seconds', help: 'Own.', buckets: [1] })(registry);
@@ -173,7 +173,7 @@ describe('metrics/protobuf', () => {
     ]);
   });
 
-  it('has every histogram of the exporter natively', async () => {
+  it('writes every histogram of the exporter natively', async () => {
     const { registry } = createSelf({ version: '1', nodeVersion: 'v24' });
     for (const metric of registry.getMetricsAsArray()) {
       if (!(metric instanceof Histogram)) continue;

@@ -171,7 +171,7 @@ describe('expected-runs/deciding/cause', () => {
     ['clock', -9, 'the clock was set back', { start: '-9 -9 9', leaps: 'undone -9 6e4' }, {}],
     ['clock', -9, 'the clock was set back before the first start', { leaps: 'undone -9 6e4' }, {}],
     ['unknown', undefined, 'it has restarted', { start: '-8 -8 9', leaps: 'undone -9 6e4' }, {}],
-  ])('is %s since %j if %s', (...[reason, sinceMs, , around, input]) => {
+  ])('returns %s since %j if %s', (...[reason, sinceMs, , around, input]) => {
     const job = { project: 'pay', off: [], mostAtOnce: 1 };
     const sources = readAround(around);
     const cause = findCause({ job, expectedMs: atMs, atMs, marginMs: margin, runs: [], sources, ...input });
@@ -201,7 +201,7 @@ describe('expected-runs/deciding/cause', () => {
     ['overlap', 'allows one at once', { allowsSeveral: true, mostAtOnce: 1 }],
     ['unknown', 'allows two at once', { allowsSeveral: true, mostAtOnce: 2 }],
     ['overlap', 'cannot be read', { allowsSeveral: undefined }],
-  ] as const)('is %s while a run is in progress and the definition %s', (reason, _what, found) => {
+  ] as const)('returns %s while a run is in progress and the definition %s', (reason, _what, found) => {
     const run = { id: 7, startedAtMs: atMs - minute, kind: 'other' } as const;
     const given = {
       nowMs: atMs + 40 * minute,

@@ -88,7 +88,7 @@ describe('expected-runs/deciding/gap', () => {
     expect(timetable?.unsure === undefined).toBe(left === undefined);
   });
 
-  it('is not changed by responses after the gap is closed', () => {
+  it('ignores responses after the gap is closed', () => {
     const closed = { ...job, timetable: known };
     expect([fillGap(closed, { timesMs: [70_000], isCut: false }, sources), loseGap(closed)]).toEqual([closed, closed]);
     expect(loseGap(job).timetable?.gap).toEqual({ ...gap, isLost: true });

@@ -124,7 +124,7 @@ describe('http/access/users', () => {
     expect(compared.length).toBe(before);
   });
 
-  it('is busy only for the address that guesses passwords', async () => {
+  it('answers busy only to the address that guesses passwords', async () => {
     const { users, settle } = setUp(two);
     const guess = users.admit(basic('prometheus:guess'), '10.0.0.1');
     expect(users.admit(basic('prometheus:another'), '10.0.0.1')).toBe('busy');
