@@ -145,7 +145,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
 
 type Changing = Pick<ExpectedJobs, 'all' | 'change'> & Pick<Clock, 'nextTurn'>;
 
-/** Makes changes in pieces. Each piece is a transaction of its own, so changes of one piece stay if the next piece fails. */
+/** Changes jobs in pieces, each in its own transaction, so that changes of one piece stay if the next piece fails. */
 async function changeInPieces(
   { all, change, nextTurn }: Changing,
   notes: readonly Note[],

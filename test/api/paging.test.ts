@@ -221,7 +221,7 @@ describe('api/paging', () => {
     ['the first hour of a day', 20_000, (index) => index * 180],
     ['ten bursts', 20_000, (index) => Math.floor(index / 2000) * 8_640_000 + (index % 2000) * 30],
     ['more and more', 20_000, (index) => Math.floor(86_400_000 * Math.sqrt(index / 20_000))],
-  ])('sends few more requests than there are full pages in %s', async (_name, rows, toEndMs) => {
+  ])('reads %s with few more requests than full pages', async (_name, rows, toEndMs) => {
     const list = createList(Array.from({ length: rows }, (_, id) => ({ id, endMs: toEndMs(id), hidden: false })));
     expect(await readIds(list, { beginMs: 0, endMs: 86_399_999 }, 500)).toHaveLength(rows);
     expect(list.asked.length).toBeLessThanOrEqual(Math.floor(1.3 * (rows / 500)));

@@ -172,7 +172,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('counts executions of a stop after a fast clock was corrected', async () => {
+  it('counts executions that ended during a stop, after a fast clock was corrected', async () => {
     const { control, finish, counted, rounds, restart, pass } = await play();
     await rounds(12);
     control.setClockSkew(10 * minuteMs);

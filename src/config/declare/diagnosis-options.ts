@@ -17,7 +17,7 @@ const diagnosisOverrides = mapList(
 
 export const diagnosisOptions = {
   enabled: option(boolean, true).help(
-    'Classify failed executions by their first cause. The steps of failed executions are then read even if traces do not show them.',
+    'Classify failed executions by their first cause. If true, the steps of failed executions are read even if traces omit steps.',
   ),
   logs: option(logsKept, 'fingerprint').help(
     'What to keep of the log of a failed execution; reading the log costs one request. none: nothing; fingerprint: a hash of the lines that describe the failure, which shows whether the job failed in the same way before; lines: also 50 lines of the failed step, its errors and its last lines, without the secrets that were found; for a long log this costs up to five more requests. Pages show the lines; if traces are sent, the lines are sent too, as OTLP log records.',

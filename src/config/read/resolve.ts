@@ -117,7 +117,7 @@ export function readEnvironment(
   return found;
 }
 
-/** OpenTelemetry's list of names to use before they are stable. Most words of this variable are not for this exporter. */
+/** OpenTelemetry's list of names to use before they are stable. Most words in the list are not for this exporter. */
 const optIn = 'OTEL_SEMCONV_STABILITY_OPT_IN';
 
 /** Lists the variables for a single server, including variables that contain a secret. */

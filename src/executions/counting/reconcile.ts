@@ -42,7 +42,7 @@ export type Reconciled = {
   readonly imported: number;
   /** The start of a new epoch, if ids started again: an id had a different start before, or is much smaller than older ids. */
   readonly newEpochAtMs: number | undefined;
-  /** The start of the current epoch after the rows. */
+  /** The start of the current epoch once the rows are included. */
   readonly epochStartedAtMs: number;
   /** The changed hours; all hours if a new epoch began. */
   readonly idHours: readonly IdHour[];

@@ -229,7 +229,7 @@ function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs
   const { timetable } = job;
   // The last decided time limits the next start window. Times after the request stay, because the pattern repeats.
   const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs || time > timetable.askedAtMs) ?? [];
-  // A run matches only one time. The run stays until the end of the start window.
+  // A run matches only one expected time, but stays until the end of the start window.
   const kept = job.runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= decidedMs);
   return {
     ...job,

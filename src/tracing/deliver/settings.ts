@@ -145,7 +145,7 @@ function* complainOfHalfPair({ files }: OtlpSettings, find: (option: string) => 
   if (given === undefined || (files.cert !== undefined && files.key !== undefined)) return;
   const wanted = `CLIENT_${missing}`;
   const hint = `set ${toName(wanted, given.isForSignal ? signal : undefined)} too`;
-  yield { place: given.name, message: 'is set without its counterpart', hint };
+  yield { place: given.name, message: 'is set alone: a certificate and its key belong together', hint };
 }
 
 function isComplaint<Value>(read: Value | Complaint): read is Complaint {

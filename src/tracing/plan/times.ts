@@ -64,7 +64,7 @@ function* guess(draft: Draft): Pieces<Guessed> {
   return { draft, startMs, endMs: pick([toldEndMs, endMs], Math.max), lengthMs, children };
 }
 
-/** Sorts siblings. Siblings of the same second began in the order of their numbers. */
+/** Sorts spans of one parent. Spans of the same second began in the order of their numbers. */
 function* inOrder(siblings: readonly Guessed[]): Pieces<readonly Guessed[]> {
   if (siblings.length < 2) return siblings;
   const latest = new Map<number, number>();

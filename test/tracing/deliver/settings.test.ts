@@ -193,8 +193,16 @@ describe('tracing/deliver/settings', () => {
       'content-type=text/plain',
       "entry 1 sets content-type, which is the exporter's own (write name=value,name=value, with commas and spaces of values as %2C and %20)",
     ],
-    ['CLIENT_KEY', '/etc/c.key', 'is set without its counterpart (set OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE too)'],
-    ['CLIENT_CERTIFICATE', '/etc/c.pem', 'is set without its counterpart (set OTEL_EXPORTER_OTLP_CLIENT_KEY too)'],
+    [
+      'CLIENT_KEY',
+      '/etc/c.key',
+      'is set alone: a certificate and its key belong together (set OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE too)',
+    ],
+    [
+      'CLIENT_CERTIFICATE',
+      '/etc/c.pem',
+      'is set alone: a certificate and its key belong together (set OTEL_EXPORTER_OTLP_CLIENT_KEY too)',
+    ],
   ])('complains about %s = %s', (option, value, complaint) => {
     expect(complaintsOf({ [`${general}${option}`]: value })).toEqual([`${general}${option}: ${complaint}`]);
   });

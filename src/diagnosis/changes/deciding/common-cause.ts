@@ -8,7 +8,7 @@ export type JobResult = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly factors: readonly Factor[];
-  /** Set if the job succeeded on more nodes than are stored; the other nodes come after `lastNode`. */
+  /** The last stored node, if the job succeeded on more nodes than are stored. Names of further nodes come later. */
   readonly lastNode?: string | undefined;
 };
 
