@@ -53,7 +53,7 @@ export type Skipped = {
   readonly left: number;
   /** When the watch of jobs began; earlier missed runs are unknown. Undefined without watched jobs. */
   readonly watchedMs: number | undefined;
-  /** The undecided times in the interval: the number in the jobs, or in the hours of the interval if this is greater. */
+  /** The number of undecided times in the interval, counted by job or by hour, whichever is greater. */
   readonly undecided: number;
   /** The number of times whose check takes longer than usual. */
   readonly open: number;
@@ -112,9 +112,9 @@ export async function findSkipped(input: SkippedInput, pause: Pause): Promise<Sk
   };
 }
 
-/** A run that starts in time is usually read within this time. */
+/** The time within which a run that starts in time is usually read. */
 const usualMs = 120_000;
-/** The times of a job are usually listed again within this time. */
+/** The time within which the times of a job are usually listed again. */
 const maxUnlistedMs = 600_000;
 
 type SomeMisses = NonNullable<WatchedJob['misses']>[number];
