@@ -34,7 +34,7 @@ export function setClock(world: World, member: Member, skewMs: number): void {
   for (const job of world.jobs.values()) if (job.owner === member) scheduleAgain(world, job, world.playedMs + lostMs);
 }
 
-/** Queues the trigger of a job again. Earlier triggers become void. */
+/** Queues the trigger of a job again. Earlier triggers of the job become void. */
 export function scheduleAgain(world: World, job: Job, afterMs: number): void {
   job.generation += 1;
   scheduleJob(world, { kind: 'trigger', job, generation: job.generation }, afterMs);

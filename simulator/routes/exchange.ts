@@ -74,7 +74,7 @@ export type SimulatorRequest = {
   status: number;
   /** The number of items that were listed in memory for the answer. */
   listed: number;
-  /** How long a real server would work for the request, in ms. The simulator does not wait. */
+  /** How long a real server would work for the request, in ms; the simulator does not wait. */
   costMs: number;
   endpointKnown: boolean;
   readonly accept: string | undefined;

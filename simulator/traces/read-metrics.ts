@@ -21,7 +21,7 @@ export type SunkPoint = {
   readonly offset?: number;
 };
 
-/** Returns the points of an `ExportMetricsServiceRequest` in protobuf. Throws for other bytes. */
+/** Returns the points of an `ExportMetricsServiceRequest` in protobuf. Throws for bytes of another form. */
 export function readMetricsRequest(bytes: Buffer): readonly SunkPoint[] {
   return messages(bytes, 1).flatMap((resourceMetrics) => {
     const [resourceBytes = none] = messages(resourceMetrics, 1);

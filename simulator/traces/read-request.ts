@@ -19,7 +19,7 @@ export type SunkSpan = {
   readonly bytes: number;
 };
 
-/** Returns the spans of an `ExportTraceServiceRequest` in protobuf. Throws for other bytes. */
+/** Returns the spans of an `ExportTraceServiceRequest` in protobuf. Throws for bytes of another form. */
 export function readRequest(bytes: Buffer): readonly SunkSpan[] {
   return messages(bytes, 1).flatMap((resourceSpans) => {
     const [resourceBytes = none] = messages(resourceSpans, 1);
@@ -41,7 +41,7 @@ export type SunkRecord = {
   readonly resource: Attributes;
 };
 
-/** Returns the log records of an `ExportLogsServiceRequest` in protobuf. Throws for other bytes. */
+/** Returns the log records of an `ExportLogsServiceRequest` in protobuf. Throws for bytes of another form. */
 export function readLogRequest(bytes: Buffer): readonly SunkRecord[] {
   return messages(bytes, 1).flatMap((resourceLogs) => {
     const [resourceBytes = none] = messages(resourceLogs, 1);

@@ -38,7 +38,7 @@ export type Job = {
   enabled: boolean;
   scheduleEnabled: boolean;
   owner: Member | undefined;
-  /** Counts schedule changes. Triggers with an earlier count are void. */
+  /** The number of schedule changes; triggers with an earlier number are void. */
   generation: number;
   /** The count and sum of durations for the average. The count is at most 10. */
   readonly statistics: { count: number; totalMs: number };

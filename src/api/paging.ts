@@ -209,7 +209,7 @@ export async function readList<Item>(
   for (let offset = 0, pages = 0; pages < maxPages; pages += 1) {
     const page = await read({ max: listPageSize, offset });
     const size = toPageSize(listPageSize, page);
-    // Hidden rows cannot be compared.
+    // A page with hidden rows cannot be compared with the previous page.
     const isPart = page.items.length < Math.min(size, page.total - offset);
     const isJoined: boolean = !mustShare || isPart || page.items.some((item) => found.has(idOf(item)));
     if (isJoined) for (const item of page.items) found.set(idOf(item), item);

@@ -39,7 +39,7 @@ function findPlace(stack: string, folder: URL): string | undefined {
   return undefined;
 }
 
-/** Looks up a place of the bundle in its source map. Source files have no map. */
+/** Looks up a place of the bundle in its source map. Without the bundle, there is no source map. */
 function findOrigin(url: string, line: number, column: number): string | undefined {
   try {
     // These casts are safe: the build wrote the map, and `findOrigin` may return an empty result, which its type lacks.

@@ -107,7 +107,7 @@ export function listAddresses(before: Pick<Watching, 'watched'> | undefined): Ad
   return [...(before?.watched.values() ?? [])].flatMap(({ toHandover }) => toHandover().addresses);
 }
 
-/** Stops everything. Errors are logged and do not stop the rest. */
+/** Stops all parts of a generation. Errors are logged and do not stop the other parts. */
 export async function stopGeneration({ scheduler, watched, traces }: Watching, onFault: OnFault): Promise<void> {
   const servers = [...watched.values()];
   for (const { rights } of servers) rights.stop();

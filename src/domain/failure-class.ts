@@ -88,7 +88,7 @@ const classByReason = new Map<string, FailureClass>(
 /** Words without a class: the cause of the failed step is a step below it. */
 const wordsOfOuterSteps: readonly string[] = ['JobFailed', 'NodeDispatchFailure'];
 
-/** Reports whether servers use a word for a reason. Plugins use any text. */
+/** Reports whether servers use a word for a reason. Plugins may use any text as a reason. */
 export function isKnownReason(reason: string): boolean {
   return classByReason.has(reason) || wordsOfOuterSteps.includes(reason);
 }
@@ -105,7 +105,7 @@ export type FirstCause = {
   readonly others?: readonly Pick<FirstCause, 'node' | 'context'>[] | undefined;
 };
 
-/** How often a job failed with the same lines. Times are ends of executions. */
+/** How often a job failed with the same lines. All times are ends of executions. */
 export type Seen = {
   readonly fingerprint: string;
   readonly firstMs: number;

@@ -170,7 +170,7 @@ function createProjectNotes(note: (key: string, value: string) => void) {
   };
 }
 
-/** Adds stored readings. Returns the first difference of the clocks since the start. */
+/** Adds stored readings to timelines. Returns the first difference of the clocks since the start. */
 function joinKept(timelines: Map<string, Timeline>, kept: Sources): Timeline[number] | undefined {
   const [first] = timelineOf(timelines, sourceKeys.skew);
   for (const [key, timeline] of kept) timelines.set(key, putBefore(timelineOf(timelines, key), timeline));

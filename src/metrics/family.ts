@@ -22,7 +22,7 @@ export type Family = {
 
 export type LabelPair = readonly [name: string, value: string];
 
-/** One sample. The label values are in the order of the labels of the family. */
+/** One sample of a family. The label values are in the order of the labels of the family. */
 export type Row = {
   readonly family: Family;
   readonly labels: readonly string[];
@@ -91,9 +91,9 @@ type StateSetFamily<Label extends string = never> = Family & {
 };
 
 export const gauge = defineValues('gauge', 'sum');
-/** A gauge. Of two rows with the same labels, the later row is published. */
+/** Declares a gauge. Of two rows with the same labels, the later row is published. */
 export const newestGauge = defineValues('gauge', 'newest');
-/** A gauge. Of two rows with the same labels, the row with the smaller value is published. */
+/** Declares a gauge. Of two rows with the same labels, the row with the smaller value is published. */
 export const earliestGauge = defineValues('gauge', 'earliest');
 export const counter = defineValues<`${string}_total`>('counter', 'sum');
 

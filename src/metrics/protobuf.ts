@@ -143,7 +143,7 @@ function createHistograms({ natives }: BesideText): Write {
   };
 }
 
-/** Encodes starts. Neighbours usually have the same start, which is encoded only once. */
+/** Encodes the starts of series. Neighbours usually have the same start, which is encoded only once. */
 function createStarts() {
   let last = Number.NaN;
   let time: Buffer = Buffer.alloc(0);

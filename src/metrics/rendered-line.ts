@@ -64,7 +64,7 @@ export function createRenderedLine() {
     bound: () => bound,
     hasExemplar: () => hasExemplar,
     exemplar: () => exemplar,
-    /** Reads the line at a position. Returns the next position. */
+    /** Reads the line at a position. Returns the position of the next line. */
     read: (source: Buffer, from: number, nameLength: number): number => {
       text = source;
       let at = from + nameLength;

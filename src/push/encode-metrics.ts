@@ -70,7 +70,7 @@ function toClassic({ count, sum, bounds, counts }: PointHistogram) {
   return { count, sum, buckets: { boundaries: bounds, counts } };
 }
 
-/** Converts buckets. In the exporter, a bucket ends at the power of its index; in OTLP, a bucket begins at the power. */
+/** Converts native buckets. In the exporter, a bucket ends at the power of its index; in OTLP, a bucket begins at the power. */
 function toExponential({ count, sum }: PointHistogram, { schema, zeros, buckets }: PointNative) {
   const first = buckets[0] ?? 1;
   const bucketCounts: number[] = [];

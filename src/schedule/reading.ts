@@ -60,7 +60,7 @@ export function createProjectRows() {
       for (const project of byProject.keys()) if (!stays(project)) byProject.delete(project);
       return byProject.size < before;
     },
-    /** Returns the rows that were read since a time, and the time of the newest. Removes older rows. */
+    /** Returns the rows that were read since a time, and the time of the newest row. Removes older rows. */
     since: (oldestTicks: number) => {
       let newestTicks = oldestTicks;
       for (const [project, { readTicks }] of byProject) {

@@ -48,7 +48,7 @@ export function createVitality(
       // Polls overlap, so an older poll that fails now says nothing about a server that has responded to a newer poll.
       if (!isAnswer && startedTicks < answeredTicks) return;
       const wasOneFault = isOneFault;
-      // A 500 concerns one endpoint.
+      // A status 500 concerns one endpoint, not the whole server.
       isOneFault = fault?.kind === 'timeout' || fault?.details.status === 500;
       if (isOneFault && !wasOneFault && seen?.state === 'up') return;
       if (isAnswer) {

@@ -168,7 +168,7 @@ export type ServerStatus = TargetStatus & {
 
 /** The rights of the credentials, as reported by the server. */
 export type ProvedRights = Rights & {
-  /** The minimal policy. Set if the credentials have more rights. */
+  /** The minimal policy; undefined unless the credentials have more rights. */
   readonly leastPolicy: string | undefined;
   /** The exporter's time when the server reported the rights. */
   readonly atMs: number;

@@ -71,7 +71,7 @@ describe('alerts/objective-specs', () => {
     }
   });
 
-  it('name the delay bucket of the objective for Pyrra', () => {
+  it('names the delay bucket of the objective for Pyrra', () => {
     const [latency] = parseAllDocuments(readFileSync(join(folder, 'pyrra.yaml'), 'utf8'))
       .map((document) => pyrraSpec.parse(document.toJS()).spec.indicator)
       .flatMap((indicator) => ('latency' in indicator ? [indicator.latency] : []));

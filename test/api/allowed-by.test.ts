@@ -27,7 +27,7 @@ describe('api/endpoints, their rights', async () => {
   const modules = await Promise.all(readdirSync(folder).map((file) => import(join(folder, file)) as Promise<object>));
   const endpoints = modules.flatMap((found) => Object.values(found).filter(isEndpoint));
 
-  it('list the rights that the service requires', async () => {
+  it('lists the rights that the service requires', async () => {
     const lines: string[] = [];
     for (const endpoint of endpoints) {
       const token = `of-${lines.length}`;

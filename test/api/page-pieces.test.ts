@@ -56,7 +56,7 @@ describe('api/page-pieces', () => {
     ]);
   });
 
-  it('reports the rows that are too large at the end', async () => {
+  it('reports rows at the end that are too large', async () => {
     const last = setUp([1, 99], 10);
     expect(await last.ids(2)).toBe('0 of 2');
     expect(last.leftOut).toEqual(['1 before undefined']);

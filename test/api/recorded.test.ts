@@ -242,7 +242,7 @@ function read(endpoint: Endpoint<unknown>, { status, body }: Recording): unknown
 }
 
 describe('recorded answers of release 5.20.1', () => {
-  it('cover all endpoints of the catalogue except two', () => {
+  it('records all endpoints of the catalogue except two', () => {
     expect(recordings.filter((recording) => toEndpoints(recording).length === 0)).toEqual([]);
     const names = new Set(recordings.flatMap(toEndpoints).map(({ name }) => name));
     expect(endpoints.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([
@@ -251,7 +251,7 @@ describe('recorded answers of release 5.20.1', () => {
     ]);
   });
 
-  it('contain no token, no real address and no path of a machine', () => {
+  it('records no token, no real address and no path of a machine', () => {
     const text = recordings.map(({ body }) => body).join('\n');
     expect(text.match(/https?:\/\/(?!rundeck\.example)[^/"]*/g) ?? []).toEqual([]);
     expect(text.match(/"(\/(?:home|root|tmp|work|var)\/[^"]*|[A-Za-z0-9]{32})"/g) ?? []).toEqual([]);

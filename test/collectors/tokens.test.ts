@@ -9,7 +9,7 @@ describe('collectors/tokens', () => {
   it.each<readonly [string, 'service' | 'rundeck']>([
     ['with a name since API 37, and with milliseconds in release 6.0', 'rundeck'],
     ['of the service dialect', 'service'],
-  ])('dates and counts tokens %s', async (_name, dialect) => {
+  ])('reports the dates and the number of tokens %s', async (_name, dialect) => {
     const body = `[
       {"id":"6b1d0f0e","creator":"amira","user":"amira","roles":["admin"],"name":"ci","expiration":"2024-06-01T00:00:00Z","expired":false},
       {"id":"77aa","creator":"amira","user":"amira","roles":["admin"],"name":"backup","expiration":"2024-05-01T00:00:00.250Z","expired":true},

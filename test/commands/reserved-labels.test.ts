@@ -4,7 +4,7 @@ import { toOwnFamilies } from '../../src/metrics/reference.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 
 describe('commands/reserved-labels', () => {
-  it('include every label of a series', () => {
+  it('reserves every label of a series', () => {
     const self = createSelf({ version: '', nodeVersion: '' });
     const all = [...listFamilies(), ...toOwnFamilies(self.registry)].flatMap(({ labels }) => labels);
     const taken = new Set(listTakenLabels().ofServers);
@@ -14,14 +14,14 @@ describe('commands/reserved-labels', () => {
     for (const label of ['server', 'member', 'le', 'quantile', 'job', 'instance']) expect(taken).toContain(label);
   });
 
-  it('include every label of projects', () => {
+  it('reserves every label of projects', () => {
     expect(listTakenLabels().ofProjects).toEqual(
       expect.arrayContaining(['server', 'member', 'project', 'label', 'created', 'job', 'instance']),
     );
     expect(listTakenLabels().ofProjects).not.toContain('version');
   });
 
-  it('include the labels of every collector', () => {
+  it('reserves the labels of every collector', () => {
     const families = listFamilies();
     expect(families).toContainEqual({ name: 'automation_log_storage_info', type: 'info', labels: ['plugin'] });
     expect(new Set(families.map(({ name }) => name)).size).toBe(families.length);

@@ -34,7 +34,7 @@ const everywhere = [
 ];
 
 describe('dashboards, as Grafana loads them', () => {
-  it('keep their unique uids, which links of users contain', () => {
+  it('keeps the unique uids of dashboards, which links of users contain', () => {
     expect(dashboardNames.map((name) => readDashboard(dashboardJson(name)).uid)).toEqual([
       'automation-overview',
       'automation-executions',

@@ -145,7 +145,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
     },
   );
 
-  it('give dashboards and rules the same answers as classic histograms', async () => {
+  it('gives dashboards and rules the same answers as classic histograms', async () => {
     const classic = await startPrometheus({ prometheus, target, job: 'demo' });
     onTestFinished(classic.stop);
     const grow = async (runs: number): Promise<void> => {

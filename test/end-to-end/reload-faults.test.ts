@@ -83,7 +83,7 @@ describe('end-to-end, what pages show about a reload', () => {
 });
 
 describe('end-to-end, reloads in a row', () => {
-  it('keep to the budget of the server over many reloads', async () => {
+  it('keeps to the budget of the server over many reloads', async () => {
     const simulator = await start();
     const yaml = (name: string) =>
       `servers: [{ name: ${name}, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 5 } }]\n`;
@@ -100,7 +100,7 @@ describe('end-to-end, reloads in a row', () => {
     expect(simulator.requests().filter(({ atMs }, before) => before + 1 > allowed(atMs))).toEqual([]);
   });
 
-  it('keep the circuit open', async () => {
+  it('keeps the circuit open over a reload', async () => {
     const simulator = await start();
     simulator.control.addFault({ kind: 'status', status: 503, path: '.*' });
     const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, timeout: 3s }]\n`;

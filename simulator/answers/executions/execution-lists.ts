@@ -39,7 +39,7 @@ export function runningExecutions(request: ApiRequest): Answer {
   const max = readMax(request) || 20;
   const limit = max > 0 ? max : 20;
   const offset = Math.max(0, readNumber(request, 'offset', 0));
-  // Every text means true.
+  // Real servers read every text as true.
   const postponed = (request.query.get('includePostponed') ?? '') !== '';
   const found = projects
     .flatMap((project) => [...project.open.values()])
@@ -113,7 +113,7 @@ function openProjects(request: ApiRequest, names: string): Project[] | Answer {
     const readable = listed.filter(({ name }) => mayReadEvents(request, name));
     const none = fail(request, 401, 'api.error.execution.project.notfound', ['No project is readable']);
     if (!refusesStar || readable.length === listed.length) return readable.length > 0 ? readable : none;
-    // One error for each denied project. The list itself is omitted.
+    // One error for each denied project. The list of executions is omitted.
     const { json, ...first } = denied(request, 'read', 'Resource', 'event');
     const errors = JSON.stringify(json).repeat(listed.length - readable.length);
     const text = readable.length > 0 ? errors : `${errors}${JSON.stringify(none.json)}`;

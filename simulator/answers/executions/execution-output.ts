@@ -39,7 +39,7 @@ export function executionOutput(request: ApiRequest): Answer {
 
 type Log = { readonly size: number; readonly isGrowing: boolean };
 
-/** Chooses lines. The filter is applied after `lastlines` and before `maxlines`. */
+/** Chooses lines of a log. The filter is applied after `lastlines` and before `maxlines`. */
 function choosePart(lines: readonly LogLine[], { query }: ApiRequest, { size, isGrowing }: Log) {
   const isWanted = (line: LogLine): boolean =>
     [line.node, null].includes(query.get('nodename')) && [line.stepctx, null].includes(query.get('stepctx'));

@@ -109,7 +109,7 @@ export function createSessionCredentials({
       generation += 1;
       return true;
     },
-    // An open session continues. The next login uses the new password.
+    // An open session continues after a new password; the next login uses the new password.
     refresh: password.refresh,
     noteAnswer: (answer, answered) => {
       // The response to a request of an old session has the cookie of a new anonymous session.

@@ -35,7 +35,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
     return listed;
   }
 
-  /** Explains an empty list. A client cannot know whether projects are missing or hidden. */
+  /** Explains an empty list of projects. A client cannot know whether projects are missing or hidden. */
   function findNone(): Finding {
     const isLeftOut = (list.visible() ?? 0) > 0;
     return {
@@ -178,7 +178,7 @@ const maxListedProjects = 5;
 
 type ExecutionProbes = {
   roomOf: (projects: number) => ReturnType<typeof toJobRoom>;
-  /** The watched projects. `findNone` explains an empty list. */
+  /** The watched projects. `findNone` explains why no project is watched. */
   readNames: (api: Api) => Promise<readonly string[]>;
   findNone: () => Finding;
   nowMs: () => number;

@@ -104,7 +104,7 @@ const statuses = map(ending, {
   keys: { minLength: 1, maxLength: maxStatusLength, not: { enum: settled } },
 });
 
-/** Custom statuses → endings. A flag or a variable has the form `warning=success,held=skip`. */
+/** Maps custom statuses to results. A flag or a variable has the form `warning=success,held=skip`. */
 export const statusMap = plain(
   z.codec(statuses, z.custom<StatusMap>(), {
     decode: (given) => Object.fromEntries(given),

@@ -14,7 +14,7 @@ export type Drift<List = Uint16Array | Uint32Array> = {
 
 type Lists = Drift<readonly number[]>;
 
-/** Stores numbers in two or four bytes each in memory, where a list needs eight. The state stores lists. */
+/** Stores numbers in two or four bytes each in memory, where a list needs eight. The stored state has lists. */
 export function toCompact({ tenths, apart, ...drift }: Drift<ArrayLike<number>>): Drift {
   return { ...drift, tenths: toNumbers(tenths), apart: toNumbers(apart) };
 }

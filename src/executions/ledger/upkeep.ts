@@ -129,7 +129,7 @@ export async function noteSlowClocks(
   });
 }
 
-/** Merges known and new clocks. Returns undefined if nothing changes. */
+/** Merges the known slow clocks with new ones. Returns undefined if nothing changes. */
 function toNoted(
   { facts, idHours }: LedgerCache,
   { running = [], serverTimes = [], nowMs, ownMs = nowMs }: Parameters<typeof noteSlowClocks>[1],

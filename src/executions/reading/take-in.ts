@@ -32,7 +32,7 @@ type TakeIn = {
   readonly advance?: (state: ProjectState, rest: readonly Window[]) => ProjectState;
   /** True if rows of the project were shown before, so that only some rows are hidden, not the whole project. */
   readonly hasShown?: boolean;
-  /** Called after each page with the unread rest, and whether any row was shown. Returns whether to continue. */
+  /** Called after each page with the unread rest, and whether any row was shown. Returns whether to read the next page. */
   readonly mayGoOn: (rest: readonly Window[], hasShown: boolean) => boolean;
 };
 

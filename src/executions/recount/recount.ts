@@ -77,7 +77,7 @@ export function createRecount(options: RecountOptions) {
   }
 
   return {
-    /** Runs due recounts while `mayGoOn` returns true. The next call continues. */
+    /** Runs due recounts while `mayGoOn` returns true; the next call continues with the rest. */
     look,
     /** Returns a sentence for the page if recounts are late because of the request budget. */
     complaints: lateness.complaints,

@@ -163,7 +163,7 @@ function toOverdue(path: string, { id, startedAtMs }: SeenRun, { durationMs, atO
   return { reason: 'overlap', subject: path, text, sinceMs: startedAtMs, evidence, executionId: id };
 }
 
-/** Returns the times that are within crowds. Times and crowds are sorted. */
+/** Returns the times that are within crowds. `timesMs` and `crowds` must be sorted. */
 function findCrowded(timesMs: readonly number[], crowds: readonly Crowd[]): readonly number[] {
   let place = 0;
   return timesMs.filter((time) => {

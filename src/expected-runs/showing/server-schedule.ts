@@ -105,7 +105,7 @@ function byStart(one: Start, other: Start): number {
   return one.atMs - other.atMs;
 }
 
-/** Adds items. When the list has become long, sorts it and keeps only the first items. */
+/** Adds items to a list. When the list has become long, sorts it and keeps only the first items. */
 function addTo<Item>(
   list: Item[],
   items: readonly Item[],

@@ -95,7 +95,7 @@ function toWords(bytes: Uint8Array): Int32Array {
   return Int32Array.from({ length: bytes.length / 4 }, (_, index) => view.getInt32(index * 4));
 }
 
-/** Returns a word. The index must be within the array. */
+/** Returns the word at an index. The index must be within the array. */
 function at(words: Int32Array, index: number): number {
   return words[index] ?? 0;
 }
@@ -103,7 +103,7 @@ function at(words: Int32Array, index: number): number {
 /** Computes the initial keys and tables of Blowfish, which are the first bits of the fractional part of pi. */
 export function computeStart(words: number): Int32Array {
   const bits = words * 32 + guardBits;
-  // Machin's formula.
+  // Machin's formula for pi.
   const pi = 16n * computeArctan(5, bits) - 4n * computeArctan(239, bits);
   const fraction = (pi & ((1n << BigInt(bits)) - 1n)) >> BigInt(guardBits);
   const digits = fraction.toString(16).padStart(words * 8, '0');

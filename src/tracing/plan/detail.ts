@@ -5,7 +5,7 @@ import type { Timed } from './times.ts';
 const details = ['root', 'steps', 'nodes'] as const;
 export type Detail = (typeof details)[number];
 
-/** Removes the spans below a detail. Outcomes and times stay. */
+/** Removes the spans below a detail. The outcomes and times of the other spans stay. */
 export function* reduceTo(detail: Detail, root: Timed): Pieces<Timed> {
   if (detail === 'nodes') return root;
   if (detail === 'steps') return yield* dropNodes(root);

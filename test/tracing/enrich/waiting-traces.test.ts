@@ -47,7 +47,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(idsOf(pending)).toEqual([5, 3, 2, 1, 4]);
   });
 
-  it('makes a few late traces after each trace that is not late', () => {
+  it('makes a few late traces after each trace in time', () => {
     const lateOnes = Array.from({ length: 50 }, (_, index) => ended(100 + index, index, late));
     const ids = idsOf([...lateOnes, ended(1, 10), ended(2, 20, failed)]);
     expect([ids.indexOf(2), ids.indexOf(1), ids.length]).toEqual([0, 21, 52]);
