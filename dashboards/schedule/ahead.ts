@@ -97,8 +97,7 @@ export function aheadRow(): QuestionRow {
       timeSeries({
         id: 654,
         title: 'Time until more runs than threads are expected',
-        description:
-          'How far ahead the first time is at which more runs are expected at the same time than the scheduler has threads.',
+        description: 'Time until more concurrent runs are expected than the scheduler has threads.',
         emptyReason: 'Empty while no such time is expected within a day.',
         unit: 's',
         width: 12,

@@ -164,7 +164,7 @@ type EndOptions = {
   leaveLate: () => void;
 };
 
-/** Ends something within a time limit. Only `mayTake` can extend the limit. */
+/** Ends something within a time limit. `stop` can extend the limit by calling `mayTake`. */
 export async function endInTime(
   { log, clock, leaveLate }: EndOptions,
   stop: (mayTake: (ms: number) => void) => Promise<void>,

@@ -139,7 +139,7 @@ function capRows(rows: readonly Row[], maxSeries: number, before?: Shown): { row
   return { rows: rows.filter((_row, index) => shown.has(units[index] as string)), shown };
 }
 
-/** Omitted units return if others need less than the share `shareOfReturn` of the limit. */
+/** The share of the limit up to which omitted units return. */
 const shareOfReturn = 0.9;
 
 function unitOf({ family, labels, added = [] }: Row): string {

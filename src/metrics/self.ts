@@ -201,7 +201,7 @@ const instruments = {
   }),
   tracesQuarantined: gauge({
     name: 'automation_exporter_traces_quarantined',
-    help: 'Quarantined traces and requests with log records: the backend rejected or never acknowledged them individually. They are kept until retried or dropped.',
+    help: 'Quarantined traces and requests with log records: the backend rejected or never acknowledged them individually. Quarantined items stay until retried or dropped.',
     startsAbsent: true,
   }),
   spansRejected: counter({

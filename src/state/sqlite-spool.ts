@@ -26,7 +26,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
   /** Removes damaged traces, which would be refused for ever or count as other traces. */
   function leaveOut(damaged: readonly Row[]): void {
     commit(() => {
-      for (const { position } of damaged) markDamaged.run('damaged in the state', nowMs(), position);
+      for (const { position } of damaged) markDamaged.run('the stored trace is damaged', nowMs(), position);
     });
     for (const { executionId, server } of damaged) onDamage(`the trace of execution ${executionId} of ${server}`);
   }

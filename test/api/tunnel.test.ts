@@ -72,7 +72,7 @@ describe('api/transport with an unusable proxy', () => {
   it.each([
     [
       407,
-      'network: GET system-info: the proxy refuses the request with HTTP 407: it requires a password, which is not supported; see proxy_url',
+      'network: GET system-info: the proxy refuses the request with HTTP 407: the proxy requires a password, which is not supported; see proxy_url',
     ],
     [403, 'network: GET system-info: the proxy refuses the request with HTTP 403; see proxy_url'],
     [502, 'network: GET system-info: the proxy refuses the request with HTTP 502; see proxy_url'],
@@ -85,7 +85,7 @@ describe('api/transport with an unusable proxy', () => {
   it.each([
     [
       407,
-      'GET system-info: the proxy refuses the request with HTTP 407: it requires a password, which is not supported; see proxy_url',
+      'GET system-info: the proxy refuses the request with HTTP 407: the proxy requires a password, which is not supported; see proxy_url',
     ],
     [403, 'GET execution-mode: HTTP 403, refused by a proxy or firewall in front of the server'],
   ])('reports that the proxy refuses an http request with %d', async (status, message) => {

@@ -70,7 +70,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('finds an old execution of a recount again', async () => {
+  it('recounts an old execution again after a restore', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     await rounds(2, 3_600_000);

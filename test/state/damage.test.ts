@@ -234,7 +234,7 @@ describe('state/damage', () => {
     expect((await state.spool.next({ maxBytes: 1e6, maxTraces: 9 })).map(({ key }) => key)).toEqual(['2']);
     expect(said).toEqual(['the trace of execution 1 of prod']);
     expect((await state.spool.quarantined()).map(({ key, reason }) => `${key}: ${reason}`)).toEqual([
-      '1: damaged in the state',
+      '1: the stored trace is damaged',
     ]);
     await state.close();
   });

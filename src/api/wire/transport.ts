@@ -230,7 +230,7 @@ function toTransportError(error: unknown, sent: Sent): ApiError {
   }
   const proxyStatus = isByProxy ? proxyStatusOf(error) : undefined;
   if (proxyStatus !== undefined) {
-    const why = proxyStatus === '407' ? ': it requires a password, which is not supported' : '';
+    const why = proxyStatus === '407' ? ': the proxy requires a password, which is not supported' : '';
     const message = `${what}: the proxy refuses the request with HTTP ${proxyStatus}${why}; see proxy_url`;
     return new ApiError(message, { kind: 'network', apiEndpoint, cause: error });
   }

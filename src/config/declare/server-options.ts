@@ -44,7 +44,7 @@ export const serverOptions = {
   },
   proxy_url: optional(proxyAddress).help('URL of the proxy to use for the server.'),
   namespace: optional(namespace).help(
-    'Text from which trace ids are computed; defaults to the url. Set it to keep the ids when the url changes.',
+    'Text from which trace ids are computed; defaults to the url. Set a namespace to keep ids when the url changes.',
   ),
   budget: {
     requests_per_second: option(number(0.1, 1000), 10).help('Maximum number of requests per second.'),

@@ -116,7 +116,7 @@ function createBelief() {
     doubted = undefined;
     if (ahead !== undefined && ticks - ahead.atTicks > rememberedForMs) ahead = undefined;
     if (aheadMs > stepMs) ahead ??= { sinceMs: Math.floor(reckonedMs), atTicks: ticks };
-    // Executions from before the step are visible by now.
+    // Executions that ended before the step of the clock are visible by now.
     const leap =
       aheadMs > stepMs && aheadMs <= maxLeapMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
     if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, wasUnseen, leap };

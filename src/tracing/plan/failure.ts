@@ -55,7 +55,7 @@ function isHandled({ outcome, task }: Draft): boolean {
   );
 }
 
-/** Lists the steps that did not succeed. If a run was ended, the last step was running. */
+/** Lists the steps that did not succeed. If a run was stopped, the last step of the run was in progress. */
 function listUnfinished(steps: readonly Draft[]): readonly Draft[] {
   const isUnfinished = (draft: Draft): boolean =>
     hasFailed(draft) || draft.outcome.result === 'cancellation' || draft.outcome.errorType === incomplete;

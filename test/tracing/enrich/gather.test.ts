@@ -152,7 +152,7 @@ describe('tracing/enrich/gather', () => {
   it.each([
     ['Log output limit exceeded: Maximum Line count: 100, action: halt', 'LogLimitExceeded'],
     ['Failed: IOFailure: x', undefined],
-  ])('reads only the limit from the log of interrupted steps: %s', async (log, reason) => {
+  ])('reads no reason but the log limit for interrupted steps: %s', async (log, reason) => {
     const { gatherOnce, server } = await start();
     const node = '{"executionState":"FAILED","meta":{"failureReason":"NonZeroResultCode","resultCode":2147483647}}';
     server.answer({

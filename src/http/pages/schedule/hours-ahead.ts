@@ -45,7 +45,7 @@ function toBar({ startMs, starts, most, exceeded }: HourAhead, nowMs: number): B
   const words = `from ${toTime(startMs, nowMs)}: at most ${toCount(most, 'run')} at once, ${toCount(starts, 'start')}`;
   return {
     parts: [{ height: most, mood: exceeded === undefined ? 'plain' : 'bad' }],
-    label: exceeded === undefined ? words : `${words}; more than there are threads`,
+    label: exceeded === undefined ? words : `${words}; more runs than threads`,
   };
 }
 
