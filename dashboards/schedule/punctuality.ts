@@ -37,4 +37,4 @@ export function punctualityRow(): QuestionRow {
 }
 
 const ofPunctuality = 'sloth_slo="schedules-by-server",server=~"$server"';
-const noRules = 'Empty until expected times were decided while the rules were loaded.';
+const noRules = 'Empty until the recording rules are loaded and expected times are decided.';

@@ -131,7 +131,7 @@ async function findOtherDialect(server: ServerConfig): Promise<string | undefine
       await api.get(systemInfo);
       return api.server().dialect;
     });
-    return `set \`dialect: ${found ?? 'auto'}\`: the server then accepts them`;
+    return `set \`dialect: ${found ?? 'auto'}\`: the server then accepts the credentials`;
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;

@@ -31,7 +31,7 @@ const instruments = {
   }),
   up: gauge({
     name: 'automation_up',
-    help: 'Whether the server responds to system-info and execution-mode and accepts the credentials; a single timeout does not make it 0, two in a row do.',
+    help: 'Whether the server responds to system-info and execution-mode and accepts the credentials; a single timeout does not make the value 0, two in a row do.',
     labelNames: perServer,
   }),
   credentialsAccepted: gauge({

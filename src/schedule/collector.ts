@@ -44,11 +44,11 @@ type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metri
   readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
   /** Returns a reason if the response has no values. With a reason, the collector has no series and is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
-  /** Returns problems that a person should see although the poll succeeded, as ends of sentences. Pure. */
+  /** Returns problems that a person should see although the poll succeeded, as ends of sentences. Has no side effects. */
   readonly complaints?: (answer: Answer, about: { memory: Memory; nowMs: number }) => readonly string[];
-  /** Returns the memory for the next poll. Pure. */
+  /** Returns the memory for the next poll. Has no side effects. */
   readonly remember?: (answer: Answer, before: Memory, nowMs: number) => Memory;
-  /** Returns a log line about a change of the memory. Pure. */
+  /** Returns a log line about a change of the memory. Has no side effects. */
   readonly news?: (memory: Memory, before: Memory) => News | undefined;
   /** Converts a response to rows. Pure: no I/O, clock or log. */
   readonly map: (answer: Answer, metrics: Metrics, about: { memory: Memory; watch: Watch }) => Row[];

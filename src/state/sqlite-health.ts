@@ -40,8 +40,8 @@ function findWrongSchema(database: DatabaseSync): string | undefined {
 }
 
 /**
- * Compares the sums of the entries and of their index, which has all their columns. The comparison is ten times as fast
- * as the check of SQLite. Projects are numbered, so that a wrong project changes the sum.
+ * Compares the sums of the entries and of their index, which has all their columns. The comparison is ten times as fast as the
+ * check of SQLite. Projects count by number, so that an entry under a wrong project changes the sum.
  */
 function findWrongEntries(database: DatabaseSync): string | undefined {
   if (countEntries(database) === 0) return undefined;

@@ -181,7 +181,7 @@ describe('api/budget', () => {
     expect(budget.inFlight()).toBe(0);
   });
 
-  it.each([true, false])('leaves nothing of a cancelled caller (cancelled before the call: %s)', async (isBefore) => {
+  it.each([true, false])('forgets a cancelled caller (cancelled before the call: %s)', async (isBefore) => {
     const budget = create(1000, 1);
     const leave = await ask(budget, 'vital', { holdMs: Infinity });
     const ending = new AbortController();

@@ -398,7 +398,12 @@ describe('commands/check', () => {
   });
 
   it.each([
-    ['DIALECT', 'service', 'the credentials are refused; set `dialect: rundeck`: the server then accepts them', 3],
+    [
+      'DIALECT',
+      'service',
+      'the credentials are refused; set `dialect: rundeck`: the server then accepts the credentials',
+      3,
+    ],
     ['API_VERSION', '99', 'the server refuses the API version; its newest is 47: set `api_version: auto`', 2],
   ])('says what to correct if %s is wrong', async (name, value, says, asked) => {
     const simulator = await start();

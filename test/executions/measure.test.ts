@@ -172,7 +172,7 @@ describe('executions/measure', () => {
       1,
     ],
     ['failures with a cancellation between them', ['failed', 'aborted', 'failed'], 2],
-  ] as const)('counts as failures in a row: %s', (_name, statuses, failures) => {
+  ] as const)('counts failures in a row: %s', (_name, statuses, failures) => {
     const runs = statuses.map((status, index) => someRun({ id: index + 1, status, endedAtMs: 105_000 + index }));
     expect(factsOf(measured(runs))?.consecutiveFailures).toBe(failures);
   });
