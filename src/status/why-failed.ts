@@ -144,10 +144,12 @@ export function explainExecution(
   if (running !== undefined) {
     const { id, job } = running;
     const startsAtMs = toStartsAtMs(running);
-    const waits = `It waits to run${startsAtMs === undefined ? '' : ` at ${toTime(startsAtMs, nowMs)}`}.`;
-    const seen = `It was last seen ${running.isWaiting ? 'waiting' : 'running'} at ${toTime(running.seenMs, nowMs)}.`;
+    const waits = `The execution waits to run${startsAtMs === undefined ? '' : ` at ${toTime(startsAtMs, nowMs)}`}.`;
+    const seen = `The execution was last seen ${running.isWaiting ? 'waiting' : 'running'} at ${toTime(running.seenMs, nowMs)}.`;
     const listed =
-      running.interruptedAtMs === undefined ? 'It still runs.' : toInterruption(running.interruptedAtMs, nowMs);
+      running.interruptedAtMs === undefined
+        ? 'The execution still runs.'
+        : toInterruption(running.interruptedAtMs, nowMs);
     const sentence = running.isUnread === true ? seen : running.isWaiting ? waits : listed;
     return { server, id, job, verdict: 'unknown', sentence, facts: [], failure: undefined };
   }
