@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toOffFact } from '../../src/expected-runs/deciding/cause.ts';
 import type { Sources } from '../../src/expected-runs/deciding/sources.ts';
 import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
-import { explain, type LastRun } from '../../src/expected-runs/deciding/why.ts';
+import { explain, type LastRun, type Why } from '../../src/expected-runs/deciding/why.ts';
 import { toTimes } from '../../src/expected-runs/showing/scheduled-job.ts';
 import { job as jobOf, minuteMs, nowMs as sixMs } from './risks/some-risks.ts';
 
@@ -10,12 +10,12 @@ const two = Date.UTC(2026, 10, 22, 2);
 const nowMs = Date.UTC(2026, 10, 22, 8);
 const lastRun = { id: 4711, status: 'succeeded', started: '2026-11-21T02:00:00.000Z', seconds: 240 };
 
-function sentence(
+function why(
   verdict: Verdict | undefined,
   fields: Partial<WatchedJob> = {},
   sources: Sources = new Map(),
   { isTimed = true, last = lastRun }: { readonly isTimed?: boolean; readonly last?: LastRun | null } = {},
-): string {
+): Why {
   const job: WatchedJob = {
     id: 'j1',
     project: 'pay',
@@ -38,8 +38,10 @@ function sentence(
     lastRun: last ?? undefined,
     sources,
     asked: { known: 400, all: 1000, leftMs: 720_000 },
-  }).sentence;
+  });
 }
+
+const sentence = (...given: Parameters<typeof why>): string => why(...given).sentence;
 
 const seen = Date.UTC(2026, 10, 21, 14, 2);
 
@@ -137,6 +139,27 @@ describe('expected-runs/deciding/why', () => {
     ],
   ] as const)('explains the decision about a time: %j', (verdict, expected) => {
     expect(sentence(verdict)).toBe(expected);
+  });
+
+  const missed = { is: 'missed', expectedMs: two, reason: 'restart', facts: [] } as const;
+  const off = { off: [{ what: 'job', sinceMs: seen, seenAtMs: seen }] } as const;
+  it.each<[string, string | undefined, string | undefined, Verdict | undefined, Partial<WatchedJob>]>([
+    ['missed', 'restart', '2026-11-23T02:00:00.000Z', missed, {}],
+    ['unknown', 'restart', '2026-11-23T02:00:00.000Z', missed, { goneAtMs: two }],
+    ['missed', 'restart', undefined, missed, off],
+    ['off', undefined, undefined, { is: 'off', expectedMs: two, what: 'job', facts: [] }, off],
+    ['unknown', undefined, '2026-11-23T02:00:00.000Z', { is: 'undecided', expectedMs: two, why: 'gone' }, {}],
+    ['unknown', undefined, '2026-11-23T02:00:00.000Z', undefined, {}],
+  ])('reports %s, %s, and the next run %s', (...[verdict, reason, next_run, last, fields]) => {
+    const found = why(last, fields);
+    expect(found).toMatchObject({ verdict, reason, next_run, expected: last && '2026-11-22T02:00:00.000Z' });
+  });
+
+  it('suggests the fix of a cause that prevents the job now, or else of the missed run', () => {
+    const fixOf = (fields: Partial<WatchedJob>) => /Fix: (.*)$/.exec(sentence(missed, fields))?.[1];
+    expect(fixOf(off)).toBe('enable the execution of the job.');
+    expect(fixOf({ goneAtMs: two })).toMatch(/^if the job should still run, schedule it again, .*\.$/);
+    expect(sentence({ ...missed, reason: 'saturated' }, off)).not.toContain('thread');
   });
 
   it('explains why a schedule cannot be read', () => {
