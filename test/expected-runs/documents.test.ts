@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { readKept, toJobDocument } from '../../src/expected-runs/documents.ts';
+import {
+  readKept,
+  toJobDocument,
+  toNodeDocument,
+  toSourceDocument,
+  toTallyDocument,
+} from '../../src/expected-runs/documents.ts';
 import { job } from './risks/some-risks.ts';
 
 it.each([
@@ -30,4 +36,19 @@ it.each([
   expect(body).toMatchObject({ timetable: { timesMs: packed }, misses: [{ timesMs: packed }] });
   expect(readKept([document]).jobs).toEqual(new Map([['a', kept]]));
   expect(readKept([toJobDocument(job('b', undefined))]).jobs).toEqual(new Map([['b', job('b', undefined)]]));
+});
+
+it('reads what it stored, by kind', () => {
+  const node = { node: 'db', sinceMs: 1, lastMs: 2, jobs: ['pay/a'] };
+  const tally = { kind: 'missed', labels: ['pay'], count: 3, isReleased: true } as const;
+  const timeline = [{ value: 'passive', fromMs: 1, throughMs: 2 }];
+  const documents = [toNodeDocument('db', node), toTallyDocument(tally), toSourceDocument('mode ', timeline)];
+  expect(readKept(documents)).toEqual({
+    jobs: new Map(),
+    tallies: new Map([['["missed","pay"]', tally]]),
+    sources: new Map([['mode ', timeline]]),
+    nodes: new Map([['db', node]]),
+    hours: [],
+    notedThroughMs: undefined,
+  });
 });

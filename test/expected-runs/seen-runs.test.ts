@@ -18,6 +18,8 @@ describe('expected-runs/seen-runs', () => {
   it('ignores executions that wait, have no start, or have no job', () => {
     const none = [someRunning({ status: 'scheduled' }), someRun({ lacksStart: true }), someRun({ job: undefined })];
     expect(toSeenRuns(none)).toEqual(new Map());
+    const ended = someRunning({ status: 'scheduled', endedAtMs: 105_000 });
+    expect(toSeenRuns([ended]).get('a-1')).toHaveLength(1);
   });
 });
 

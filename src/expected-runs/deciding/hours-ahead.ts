@@ -84,7 +84,7 @@ export async function planHoursAhead(input: AheadInput): Promise<PlannedAhead> {
     day = { most: Math.max(day.most, contention.most), exceededMs: day.exceededMs ?? contention.exceededMs };
     if (hours.length < 24)
       hours.push({ startMs, starts: own.length, most: contention.most, exceeded: toExceeded(contention, before, own) });
-    lasting = [...before, ...toLasting(own, startMs + hourMs)];
+    lasting = [...before, ...toRuns(own)];
     await pause();
   }
   const running = now.map(({ endMs }) => endMs);
@@ -117,11 +117,9 @@ function within({ most, exceededMs }: Contention, beginMs: number): Contention {
   return { most, exceededMs: exceededMs === undefined ? undefined : Math.max(exceededMs, beginMs) };
 }
 
-function toLasting(starts: readonly JobStart[], throughMs: number): readonly RunUnderWay[] {
-  return starts.flatMap(({ atMs, durationMs, job }) => {
-    const endMs = atMs + Math.max(durationMs, 1);
-    return endMs > throughMs ? [{ endMs, job }] : [];
-  });
+/** Returns the runs of these starts. A run takes a millisecond at least. */
+function toRuns(starts: readonly JobStart[]): readonly RunUnderWay[] {
+  return starts.map(({ atMs, durationMs, job }) => ({ endMs: atMs + Math.max(durationMs, 1), job }));
 }
 
 function toExceeded(
