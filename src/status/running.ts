@@ -43,7 +43,7 @@ export function toStartsAtMs({ isWaiting, startedAtMs, serverNowMs }: RunningExe
 }
 
 export function toInterruption(interruptedAtMs: number, nowMs: number): string {
-  return `The restart of the server at ${toTime(interruptedAtMs, nowMs)} interrupted it. If its job does not start again, mark it as incomplete on the server.`;
+  return `The restart of the server at ${toTime(interruptedAtMs, nowMs)} interrupted the execution. If the job does not start again, mark the execution as incomplete on the server.`;
 }
 
 /** Builds the page data about the executions of a server; undefined until the executions were read, now or before a restart. */

@@ -189,7 +189,9 @@ describe('commands/why', () => {
       ...times,
     };
     const found = { running, ended: undefined, failure: undefined, nowMs: atMs };
-    expect(explainExecution('prod', found)?.sentence).toMatch(/^The restart of the server at .* interrupted it\./);
+    expect(explainExecution('prod', found)?.sentence).toMatch(
+      /^The restart of the server at .* interrupted the execution\./,
+    );
   });
 
   it('lists what changed before an execution failed, as JSON', async () => {

@@ -94,7 +94,7 @@ export async function probeServer(
   const missingPolicy =
     allowable.length === 0 ? {} : { missingPolicy: toAccessPolicy(allowable, api.server().dialect) };
   // The reported mode is left out, because it may be old.
-  const facts = { ...api.server(), mode: undefined };
+  const facts = { ...api.server(), mode: undefined, memberStarts: undefined };
   // The version is only assumed before the API has responded.
   const apiVersion = credentials === 'unknown' ? undefined : facts.apiVersion;
   const told = { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports };
