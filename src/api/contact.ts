@@ -166,13 +166,25 @@ function createMemberSight() {
     readonly uuid: string;
     readonly mode?: ExecutionMode | undefined;
     readonly startedAtMs?: number | undefined;
+    readonly uptimeMs: number;
   }[] = [];
   let hasSeveral = false;
   return {
     /** Call with a response, which may name its member. */
-    note: ({ server: { serverUUID: uuid = '' }, executionMode: mode, stats }: SystemInfo): void => {
+    note: ({
+      server: { serverUUID: uuid = '' },
+      executionMode: mode,
+      stats,
+      timestampMs = Number.NaN,
+    }: SystemInfo): void => {
       if (uuid === '') return;
-      seen.push({ uuid, mode, startedAtMs: stats.uptime.since });
+      const { since = Number.NaN } = stats.uptime;
+      const uptimeMs = timestampMs - since;
+      const before = seen.findLast((each) => each.uuid === uuid);
+      // The server computes its start from its clock and its uptime. A clock that is set moves the start, but is no restart.
+      const isSame = before?.startedAtMs !== undefined && uptimeMs >= before.uptimeMs;
+      const startedAtMs = isSame ? Math.min(since, before.startedAtMs) : stats.uptime.since;
+      seen.push({ uuid, mode, startedAtMs, uptimeMs });
       if (seen.length > remembered) seen.shift();
       const changes = seen.filter((each, index) => each.uuid !== seen[index - 1]?.uuid).length;
       hasSeveral = changes > new Set(seen.map((each) => each.uuid)).size;

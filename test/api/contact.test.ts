@@ -120,21 +120,29 @@ describe('api/contact', () => {
     expect(api.server()).toMatchObject({ hidesMembers: true, mode });
   });
 
-  it('knows when each member at an address started', async () => {
+  it('knows when each member at an address started, even if its clock was set', async () => {
     const { api, server } = await connect(47);
-    for (const [member, since] of [
-      ['a', 1000],
-      ['b', 2000],
-      ['a', 3000],
+    const starts: [string, number][][] = [];
+    for (const [member, since, nowMs] of [
+      ['a', 1000, 1500],
+      ['b', 2000, 2500],
+      // A clock that is set moves the reported start, but not the uptime.
+      ['a', 7000, 8000],
+      ['b', 1000, 2400],
+      ['a', 9000, 9100],
     ] as const) {
-      const uptime = `"stats":{"uptime":{"since":{"unixtime":${since}}}}`;
-      const body = `{"system":{"rundeck":{"apiversion":"47","serverUUID":"${member}"},${uptime}}}`;
+      const uptime = `"stats":{"uptime":{"since":{"epoch":${since}}}}`;
+      const body = `{"system":{"timestamp":{"epoch":${nowMs}},"rundeck":{"apiversion":"47","serverUUID":"${member}"},${uptime}}}`;
       server.answer({ 'system/info': { body } });
       await api.get(systemInfo);
+      starts.push([...(api.server().memberStarts ?? [])]);
     }
-    expect([...(api.server().memberStarts ?? [])]).toEqual([
-      ['a', 3000],
-      ['b', 2000],
+    expect(starts.map((each) => Object.fromEntries(each))).toEqual([
+      { a: 1000 },
+      { a: 1000, b: 2000 },
+      { a: 1000, b: 2000 },
+      { a: 1000, b: 1000 },
+      { a: 9000, b: 1000 },
     ]);
   });
 
