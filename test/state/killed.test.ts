@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
-import { createRandom } from '../end-to-end/conservation/random.ts';
 import { isAll } from '../support/all.ts';
 import { startChild } from '../support/child.ts';
 import { makeMemoryFolder } from '../support/memory-folder.ts';
+import { createDice } from '../world/dice.ts';
 
 /** `TEST_ALL=true` plays more kills. */
 const kills = isAll ? 20 : 10;
@@ -42,7 +42,7 @@ async function killAfter(line: string, { nth, turns }: { nth: number; turns: num
 
 describe('state/killed', () => {
   it('faults/row-22: loses nothing and counts nothing twice after a kill', async () => {
-    const random = createRandom(7);
+    const random = createDice(7);
     const deaths = new Map<string, number>();
     let least = 0;
     const isDone = () => phases.every((phase) => deaths.has(phase));
@@ -73,7 +73,7 @@ describe('state/killed', () => {
     const before = openSqliteState({ dir });
     await before.ledger.commit('prod', { entries, documents });
     await before.close();
-    const random = createRandom(11);
+    const random = createDice(11);
     let killedInside = 0;
     for (let kill = 0; kill < (isAll ? 12 : 8); kill += 1) {
       takeBack();

@@ -1,7 +1,7 @@
-import { type Card, finishSome, playRounds } from '../conservation/cards.ts';
-import { floodProject } from '../conservation/estate.ts';
-import type { Deck } from '../conservation/play.ts';
+import { type Card, finishSome, playRounds } from './cards.ts';
 import type { Collector, Trouble } from './collector.ts';
+import { floodProject } from './estate.ts';
+import type { Deck } from './play.ts';
 
 /** The name of a problem in the table of events. */
 export const sightOf: Readonly<Record<Trouble, string>> = {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { eventually } from '../../support/eventually.ts';
 import { type Answer, accept, type Sink, say, startSink } from '../../tracing/deliver/sink.ts';
-import type { Moment } from '../conservation/daemon.ts';
-import type { Sightings } from '../conservation/sightings.ts';
+import type { Moment } from './daemon.ts';
 import { collectorName } from './names.ts';
 import { type ReadTrace, readTraces } from './otlp-reader.ts';
+import type { Sightings } from './sightings.ts';
 
 /** Temporary problems of a collector. */
 export type Trouble = keyof typeof answers | 'down' | 'nameless' | 'untrusted';

@@ -7,25 +7,17 @@ import { createCertificates, hasOpenssl, withoutOpenssl } from '../../api/certif
 import { pickNumbers } from '../../support/all.ts';
 import { dayMs } from '../../support/durations.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Expectation } from '../conservation/expectation.ts';
-import { type Deck, play, type Report } from '../conservation/play.ts';
-import {
-  deletedUnread,
-  deleteWhileReading,
-  disable,
-  hide,
-  importOld,
-  oneTime,
-  veryLate,
-} from '../conservation/project-cards.ts';
-import { absence, newDatabase, outage, stepBack } from '../conservation/server-cards.ts';
-import { createSightings, toTable } from '../conservation/sightings.ts';
-import { warmUp } from '../conservation/watched-process.ts';
-import type { World } from '../conservation/world.ts';
 import { type Collector, startCollector, type Trouble } from './collector.ts';
 import { sightOf, toDeck } from './collector-cards.ts';
 import { configure } from './configured.ts';
+import type { Expectation } from './expectation.ts';
 import { compareTraces, expectTraces } from './expected-traces.ts';
+import { type Deck, play, type Report } from './play.ts';
+import { deletedUnread, deleteWhileReading, disable, hide, importOld, oneTime, veryLate } from './project-cards.ts';
+import { absence, newDatabase, outage, stepBack } from './server-cards.ts';
+import { createSightings, toTable } from './sightings.ts';
+import { warmUp } from './watched-process.ts';
+import type { World } from './world.ts';
 
 const kills = Number(process.env['DELIVERY_KILLS'] ?? 100);
 const seed = Number(process.env['DELIVERY_SEED'] ?? 1);

@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { accept, startSink } from '../../tracing/deliver/sink.ts';
-import { finishSome, settle } from '../conservation/cards.ts';
-import { compare, expect as expectSeries } from '../conservation/expectation.ts';
-import { startWorld, type World } from '../conservation/world.ts';
+import { finishSome, settle } from './cards.ts';
 import { configure } from './configured.ts';
+import { compare, expect as expectSeries } from './expectation.ts';
 import type { Waiting } from './tracing.ts';
+import { startWorld, type World } from './world.ts';
 
 const maxPending = 300;
 const maxBytes = 128 * 1024;

@@ -5,18 +5,18 @@ import { type Simulator, startSimulator } from '../../../simulator/simulator.ts'
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import { eventually } from '../../support/eventually.ts';
 import { accept, startSink } from '../../tracing/deliver/sink.ts';
-import { createWatch } from '../conservation/composition.ts';
-import { createEstate } from '../conservation/estate.ts';
-import { compare, type Expectation, expect } from '../conservation/expectation.ts';
-import { createHandClock } from '../conservation/hand-clock.ts';
-import { createPublished } from '../conservation/published.ts';
-import { createRandom } from '../conservation/random.ts';
-import { createTraffic } from '../conservation/traffic.ts';
-import { birthMs } from '../conservation/world.ts';
+import { createDice } from '../../world/dice.ts';
+import { createWatch } from './composition.ts';
 import { configure } from './configured.ts';
+import { createEstate } from './estate.ts';
+import { compare, type Expectation, expect } from './expectation.ts';
 import { expectTraces } from './expected-traces.ts';
+import { createHandClock } from './hand-clock.ts';
 import { type ReadTrace, readTraces } from './otlp-reader.ts';
+import { createPublished } from './published.ts';
 import { createTracing } from './tracing.ts';
+import { createTraffic } from './traffic.ts';
+import { birthMs } from './world.ts';
 
 export type TracedRun = {
   /** The series in a scrape after each round with work. */
@@ -100,7 +100,7 @@ export async function runTraced({ trouble }: Given): Promise<TracedRun> {
 
   try {
     trouble?.(control);
-    const passTraffic = createTraffic({ simulator, estate, random: createRandom(1) });
+    const passTraffic = createTraffic({ simulator, estate, random: createDice(1) });
     await round(0);
     for (let count = 0; count < rounds; count += 1) {
       passTraffic(clock.now(), clock.now() + roundMs);

@@ -10,7 +10,7 @@ import { PostFault } from '../../../src/tracing/deliver/observer.ts';
 import { createWait } from '../../../src/tracing/deliver/pause.ts';
 import type { Post } from '../../../src/tracing/deliver/post.ts';
 import { type OtlpEnvironment, readOtlpSettings } from '../../../src/tracing/deliver/settings.ts';
-import type { Trace } from '../conservation/composition.ts';
+import type { Trace } from './composition.ts';
 import { followNames } from './names.ts';
 
 /** How the daemon process creates and sends traces. */

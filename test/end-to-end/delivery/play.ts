@@ -41,7 +41,10 @@ export async function play({
     await world.round({ isCalm: true, advanceMs: 0 });
     await settle(world);
     const cards = deck.flatMap(([card, times]) => Array.from({ length: times }, (_, index) => ({ card, index })));
-    for (const { card, index } of world.random.shuffle(cards)) await card(world, index);
+    const shuffled = cards
+      .map((each) => ({ ...each, at: world.random.next() }))
+      .sort((one, other) => one.at - other.at);
+    for (const { card, index } of shuffled) await card(world, index);
     while (world.sightings.count('kills') < kills) await world.round();
     await comeToRest(world, restHours);
     return await report(world, atRest);

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Simulator, type SimulatorRequest, startSimulator } from '../../../simulator/simulator.ts';
 import type { Policy } from '../../../simulator/world/access.ts';
-import type { TracingOrder } from '../delivery/tracing.ts';
+import { createDice, type Dice } from '../../world/dice.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { createEstate, type Estate } from './estate.ts';
 import { createPublished, type Published } from './published.ts';
-import { createRandom, type Random } from './random.ts';
 import { createSightings, type Sightings } from './sightings.ts';
+import type { TracingOrder } from './tracing.ts';
 import { createTraffic } from './traffic.ts';
 import type { Word } from './watcher.ts';
 
@@ -28,7 +28,7 @@ export type World = {
   readonly stateDir: string;
   readonly simulator: Simulator;
   readonly estate: Estate;
-  readonly random: Random;
+  readonly random: Dice;
   readonly sightings: Sightings;
   readonly published: Published;
   readonly daemon: Daemon;
@@ -58,7 +58,7 @@ export const birthMs = Date.UTC(2026, 0, 15, 12);
 /** A simulated service with work, and a daemon that watches it. */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { seed, backfillMs, roundsPerKill, holdNewSeriesMs, tracing, hear } = options;
-  const random = createRandom(seed);
+  const random = createDice(seed);
   const { sightings = createSightings() } = options;
   const published = createPublished();
   let listen: (request: SimulatorRequest) => void = () => {};

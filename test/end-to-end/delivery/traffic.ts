@@ -1,8 +1,8 @@
 import type { Simulator } from '../../../simulator/simulator.ts';
+import type { Dice } from '../../world/dice.ts';
 import type { Estate } from './estate.ts';
-import type { Random } from './random.ts';
 
-type TrafficOptions = { readonly simulator: Simulator; readonly estate: Estate; readonly random: Random };
+type TrafficOptions = { readonly simulator: Simulator; readonly estate: Estate; readonly random: Dice };
 
 const endings = ['succeeded', 'succeeded', 'succeeded', 'failed', 'aborted', 'timedout', 'missed', 'odd word'] as const;
 

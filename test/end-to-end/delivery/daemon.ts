@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Waiting } from '../delivery/tracing.ts';
+import type { Dice } from '../../world/dice.ts';
 import type { StopPoint } from './points.ts';
-import type { Random } from './random.ts';
 import type { Sightings } from './sightings.ts';
+import type { Waiting } from './tracing.ts';
 import { startWatched, type WatchedProcess } from './watched-process.ts';
 import type { Order, Word } from './watcher.ts';
 
@@ -23,7 +23,7 @@ export type Moment = 'arrived' | 'answered';
 
 type DaemonOptions = {
   readonly order: Omit<Extract<Order, { do: 'open' }>, 'nowMs'>;
-  readonly random: Random;
+  readonly random: Dice;
   readonly sightings: Sightings;
   readonly hear: (word: Word) => void;
 };

@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
-import { createTracing, type Tracing, type TracingOrder, type Waiting } from '../delivery/tracing.ts';
 import { createWatch, type Watch, type WatchRules } from './composition.ts';
 import { createHandClock } from './hand-clock.ts';
 import { createPoints, type StopPoint } from './points.ts';
+import { createTracing, type Tracing, type TracingOrder, type Waiting } from './tracing.ts';
 
 /** Orders to the process, one JSON line each. */
 export type Order =

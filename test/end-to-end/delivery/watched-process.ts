@@ -14,7 +14,7 @@ let script = join(import.meta.dirname, 'watcher.ts');
 /** Bundles and compiles the modules, so that processes start three times as fast. */
 export async function warmUp(): Promise<void> {
   const dir = join(import.meta.dirname, '../../../node_modules/.cache', 'watcher');
-  const entries = ['test/end-to-end/conservation/watcher.ts', 'src/state/sqlite-health.ts'];
+  const entries = ['test/end-to-end/delivery/watcher.ts', 'src/state/sqlite-health.ts'];
   const build = await rolldown({ cwd: join(import.meta.dirname, '../../..'), input: entries, platform: 'node' });
   await build.write({ dir, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name].js' });
   await build.close();
