@@ -204,10 +204,13 @@ function createServerExecutions(
   options: PollsOptions,
   recorders: readonly (ExpectedRuns | Changes | undefined)[],
 ): Executions {
-  const { server, self, log, projectList, executionSettings, tracePort, commitHook } = options;
+  const { server, self, log, targets, projectList, executionSettings, tracePort, commitHook } = options;
   const executions = createExecutions({
     ...toShared(plan, options),
     readProjects: projectList.readDated,
+    // The common address may not show that a member started again.
+    memberStarts: () =>
+      new Map(targets.all.flatMap(({ connection }) => [...(connection.client.facts().memberStarts ?? [])])),
     settings: executionSettings,
     commitHook: joinHooks([commitHook, ...recorders.map((recorder) => recorder?.commitHook)]),
     tracePort,

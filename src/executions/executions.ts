@@ -234,7 +234,7 @@ function createTools(options: ExecutionsOptions, { exemplars }: Pick<TracePort, 
     narrowing: createNarrowing(),
     oddRows,
     visibility,
-    readRunning: createRunningReader(clock.ticks, oddRows.note),
+    readRunning: createRunningReader(clock.ticks, oddRows.note, options.memberStarts),
     notes: createReadNotes({ activities, visibility, activityHint, settings }),
     showing: createShow(options, { activities, visibility, exemplars }),
   };

@@ -3,6 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Row } from '../metrics/family.ts';
 import type { CommitHook, Ledger } from '../state/ledger.ts';
 import type { ExecutionsObserver } from './ledger/count-executions.ts';
+import type { MemberStarts } from './reading/running-reader.ts';
 import type { ExecutionSettings } from './settings.ts';
 import type { TracePort } from './trace-port.ts';
 
@@ -23,6 +24,8 @@ export type ExecutionsOptions = {
   readonly client: Client;
   /** Returns the watched projects. May return a list that another poll has read since `sinceTicks`. */
   readonly readProjects: (api: Api, sinceTicks?: number) => Promise<ListedProjects>;
+  /** Returns the starts of the members of a cluster; absent if they are not known. */
+  readonly memberStarts?: MemberStarts;
   readonly ledger: Ledger;
   readonly isRestored?: boolean;
   readonly settings: ExecutionSettings;

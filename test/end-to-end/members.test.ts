@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { command, work } from '../../simulator/scenarios/build.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts';
 import { collectors } from '../../src/daemon/catalogue/collectors.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
@@ -142,6 +143,18 @@ describe('end-to-end/members', () => {
       expect([all.get(up('a')), all.get(up('b')), all.get(up('c'))]).toEqual([1, 1, 0]);
       expect(all.get('automation_up{server="prod"}')).toBe(1);
     });
+  });
+
+  it('knows from each member which runs its restart interrupted', async () => {
+    const { simulator, daemon } = await watchCluster({ speed: 30, memberAddresses: true }, listMembers);
+    const { control } = simulator;
+    control.createProject('long', ['web01']);
+    const job = control.createJob('long', { name: 'endless', work: work(['web01'], [command('sleep', 86_400)]) });
+    const id = control.runJob(job);
+    const readRun = async () => (await fetch(`${daemon.url}/api/why?server=prod&execution=${id}`)).text();
+    await eventually(async () => expect(await readRun()).toContain('still runs'));
+    for (const memberIndex of [0, 1, 2]) control.restart({ memberIndex, cleanupAfterMs: 86_400_000 });
+    await eventually(async () => expect(await readRun()).toContain('The restart of the server'));
   });
 
   it('hides values that would jump between members at one address', async () => {

@@ -242,11 +242,12 @@ function setUp(
       const items = all.slice(offset, offset + max).filter((run) => run.project !== 'hidden');
       return { answer: { total: all.length, items, oddRows: [] }, serverMs: 5 };
     },
-    server: () => ({ release, memberStarts: new Map([['a', 1000]]) }),
+    server: () => ({ release }),
   };
   const reader = createRunningReader(
     () => nowTicks,
     () => {},
+    () => new Map([['a', 1000]]),
   );
   return {
     asked,

@@ -1,5 +1,4 @@
 import type { Api } from '../../api/client.ts';
-import type { ServerFacts } from '../../api/contact.ts';
 import { runningExecutions } from '../../api/endpoints/executions.ts';
 import { ApiError, isUnknownStar } from '../../api/errors.ts';
 import { readList } from '../../api/paging.ts';
@@ -18,10 +17,13 @@ export type Running = {
 
 type Open = (lane: 'vital' | 'normal') => Api;
 
+/** Returns the starts of the members that responded lately. */
+export type MemberStarts = () => ReadonlyMap<string, number>;
+
 /**
  * Reads running and waiting executions. Releases without the project `*` need a request for each project, so rounds read a few.
  */
-export function createRunningReader(ticks: () => number, onOddRows: OddRows['note']) {
+export function createRunningReader(ticks: () => number, onOddRows: OddRows['note'], memberStarts?: MemberStarts) {
   const known = new Map<string, readonly Execution[]>();
   const denied = new Set<string>();
   const readTicks = new Map<string, number>();
@@ -76,7 +78,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     return new Set([...busy.filter((project) => !next.includes(project)), ...next]);
   }
 
-  return async (open: Open, projects: readonly string[]): Promise<Running> => {
+  async function readAll(open: Open, projects: readonly string[]): Promise<Running> {
     if (ticks() < oneByOneUntilTicks) return readNext(open, projects);
     const api = open('vital');
     try {
@@ -93,6 +95,12 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     const { release = '' } = api.server();
     oneByOneUntilTicks = ticks() + (release === '' ? unknownForMs : oneByOneForMs);
     return read;
+  }
+
+  return async (open: Open, projects: readonly string[]): Promise<Running> => {
+    const read = await readAll(open, projects);
+    const starts = memberStarts?.();
+    return { ...read, executions: read.executions?.map((execution) => withInterruption(execution, starts)) };
   };
 }
 
@@ -127,12 +135,11 @@ async function readOf(api: Api, project: string, onOddRows: OddRows['note']): Pr
   };
   const options = { apiEndpoint: runningExecutions.name, idOf: ({ id }: Execution) => id, overlap: 20, maxPages: 40 };
   const executions = await readList(read, options);
-  const { memberStarts } = api.server();
-  return { executions: executions.map((execution) => withInterruption(execution, memberStarts)), serverMs };
+  return { executions, serverMs };
 }
 
 /** Marks an execution that was running before its member started. After a crash, some servers list it for ever. */
-function withInterruption(execution: Execution, starts: ServerFacts['memberStarts']): Execution {
+function withInterruption(execution: Execution, starts: ReturnType<MemberStarts> | undefined): Execution {
   const { status, startedAtMs, memberUuid = '' } = execution;
   const interruptedAtMs = status === 'running' ? starts?.get(memberUuid) : undefined;
   return interruptedAtMs !== undefined && startedAtMs < interruptedAtMs ? { ...execution, interruptedAtMs } : execution;
