@@ -100,4 +100,11 @@ describe('executions/overlap', () => {
     overlap.noteLateness(100_000, 2000);
     expect(overlap.ms(2000)).toBe(720_000);
   });
+
+  it('computes how much time the clock skipped', () => {
+    const overlap = createOverlap(120_000);
+    expect(overlap.leaptMs(0)).toBe(0);
+    overlap.noteLeap({ beginMs: 100, endMs: 400 });
+    expect([50, 100, 150, 399, 400, 500].map(overlap.leaptMs)).toEqual([300, 300, 250, 1, 0, 0]);
+  });
 });

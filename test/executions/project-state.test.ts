@@ -179,6 +179,9 @@ describe('executions/project-state, progress', () => {
     ['', '90-200', '110-130 115-120', '109 200 110-130'],
     ['20-40', '90-200', '', '19 200 20-40'],
     ['20-40 60-80', '50-200', '', '19 200 20-40'],
+    ['20-40 60-80', '70-200', '75-90', '19 200 20-40 60-69 75-90'],
+    // The clock was set back.
+    ['20-40 60-80', '65-70', '', '19 70 20-40 60-64'],
   ])('with the backlog "%s", after the newest window %s except for "%s": %s', (backlog, window, rest, progress) => {
     const state = behind(backlog, { againFromMs: 5 });
     expect(describeProgress(withNewestRead(state, one(window), windows(rest)))).toBe(progress);
