@@ -67,18 +67,14 @@ export function toServerTonight(
   { risks, skipped }: { readonly risks: RisksAhead | undefined; readonly skipped: Skipped | undefined },
   silence: Silence | Elsewhere | undefined,
 ): ServerTonight {
-  const unknown = toUnknown(risks, silence) ?? toUnreadMode(risks);
+  const unread = toUnknown(risks, silence);
+  const unknown = unread ?? toUnreadMode(risks);
   const isElsewhere = silence !== undefined && 'watcher' in silence;
   if (risks === undefined || isElsewhere) return { server, unknown, risks: null, skipped: null };
   // The first list of jobs is still missing.
   if (risks.jobCount === 0)
     return { server, unknown: unknown ?? 'no scheduled job is watched yet', risks: null, skipped: null };
-  return {
-    server,
-    unknown,
-    risks: toRisksTonight(risks),
-    skipped: skipped ? toSkippedSummary(skipped, unknown) : null,
-  };
+  return { server, unknown, risks: toRisksTonight(risks), skipped: skipped ? toSkippedSummary(skipped, unread) : null };
 }
 
 /** A token may lack the right to read the execution mode. */
