@@ -289,6 +289,11 @@ describe('expected-runs/risks/find-risks', () => {
     expect((await risksOf([], input)).byReason.get(reason)).toBe(0);
   });
 
+  it('lists a single start without a free thread', async () => {
+    const crowds = [{ fromMs: nowMs + 10 * minuteMs, toMs: nowMs + 10 * minuteMs }];
+    expect(await risksOf([job('a', [9, 10, 11])], { crowds })).toMatchObject({ atRisk: 1, runs: [{ count: 1 }] });
+  });
+
   it('names the job with the first run at risk', async () => {
     const sources = new Map([[sourceKeys.mode(), since('passive', hourMs)]]);
     const first = async (...minutes: number[]) => {
