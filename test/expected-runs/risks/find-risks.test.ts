@@ -289,9 +289,11 @@ describe('expected-runs/risks/find-risks', () => {
     expect((await risksOf([], input)).byReason.get(reason)).toBe(0);
   });
 
-  it('lists a single start without a free thread', async () => {
-    const crowds = [{ fromMs: nowMs + 10 * minuteMs, toMs: nowMs + 10 * minuteMs }];
-    expect(await risksOf([job('a', [9, 10, 11])], { crowds })).toMatchObject({ atRisk: 1, runs: [{ count: 1 }] });
+  it('lists a start without a free thread on the member that runs its job', async () => {
+    const [fromMs, owned] = [nowMs + 10 * minuteMs, job('a', [9, 10, 11], { ownerUuid: 'm1' })];
+    const atRisk = async (ownerUuid: string) =>
+      (await risksOf([owned], { crowds: [{ fromMs, toMs: fromMs, ownerUuid }] })).atRisk;
+    expect([await atRisk('m1'), await atRisk('m2')]).toEqual([1, 0]);
   });
 
   it('names the job with the first run at risk', async () => {
