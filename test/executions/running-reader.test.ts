@@ -82,11 +82,13 @@ describe('executions/running-reader', () => {
   });
 
   it('marks runs that were listed before their member started', async () => {
-    const run = { startedAtMs: 999, memberUuid: 'a' };
+    const run = { startedAtMs: 2, memberUuid: 'a' };
     const runs = [
       run,
-      { ...run, startedAtMs: 1000 },
+      { ...run, startedAtMs: 3 },
       { ...run, memberUuid: 'b' },
+      // The clock was set back after the start was read.
+      { ...run, memberUuid: 'ahead' },
       { ...run, status: 'queued' as const },
     ];
     const { read } = setUp(
@@ -94,7 +96,13 @@ describe('executions/running-reader', () => {
       () => undefined,
     );
     const { executions } = await read([]);
-    expect(executions?.map(({ interruptedAtMs }) => interruptedAtMs)).toEqual([1000, undefined, undefined, undefined]);
+    expect(executions?.map(({ interruptedAtMs }) => interruptedAtMs)).toEqual([
+      3,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('omits projects that are deleted or cannot be read', async () => {
@@ -247,7 +255,11 @@ function setUp(
   const reader = createRunningReader(
     () => nowTicks,
     () => {},
-    () => new Map([['a', 1000]]),
+    () =>
+      new Map([
+        ['a', 3],
+        ['ahead', 6],
+      ]),
   );
   return {
     asked,

@@ -99,7 +99,9 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
 
   return async (open: Open, projects: readonly string[]): Promise<Running> => {
     const read = await readAll(open, projects);
-    const starts = memberStarts?.();
+    const { serverMs = Number.POSITIVE_INFINITY } = read;
+    // If the clock was set back, a start that was read before may be in the future.
+    const starts = new Map([...(memberStarts?.() ?? [])].filter(([, startedAtMs]) => startedAtMs <= serverMs));
     return { ...read, executions: read.executions?.map((execution) => withInterruption(execution, starts)) };
   };
 }
@@ -139,8 +141,8 @@ async function readOf(api: Api, project: string, onOddRows: OddRows['note']): Pr
 }
 
 /** Marks an execution that was running before its member started. After a crash, some servers list it for ever. */
-function withInterruption(execution: Execution, starts: ReturnType<MemberStarts> | undefined): Execution {
+function withInterruption(execution: Execution, starts: ReturnType<MemberStarts>): Execution {
   const { status, startedAtMs, memberUuid = '' } = execution;
-  const interruptedAtMs = status === 'running' ? starts?.get(memberUuid) : undefined;
+  const interruptedAtMs = status === 'running' ? starts.get(memberUuid) : undefined;
   return interruptedAtMs !== undefined && startedAtMs < interruptedAtMs ? { ...execution, interruptedAtMs } : execution;
 }
