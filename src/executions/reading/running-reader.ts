@@ -97,13 +97,8 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     return read;
   }
 
-  return async (open: Open, projects: readonly string[]): Promise<Running> => {
-    const read = await readAll(open, projects);
-    const { serverMs = Number.POSITIVE_INFINITY } = read;
-    // If the clock was set back, a start that was read before may be in the future.
-    const starts = new Map([...(memberStarts?.() ?? [])].filter(([, startedAtMs]) => startedAtMs <= serverMs));
-    return { ...read, executions: read.executions?.map((execution) => withInterruption(execution, starts)) };
-  };
+  return async (open: Open, projects: readonly string[]): Promise<Running> =>
+    withInterruptions(await readAll(open, projects), memberStarts?.());
 }
 
 const nothing: Running = { executions: undefined, serverMs: undefined };
@@ -140,9 +135,14 @@ async function readOf(api: Api, project: string, onOddRows: OddRows['note']): Pr
   return { executions, serverMs };
 }
 
-/** Marks an execution that was running before its member started. After a crash, some servers list it for ever. */
-function withInterruption(execution: Execution, starts: ReturnType<MemberStarts>): Execution {
-  const { status, startedAtMs, memberUuid = '' } = execution;
-  const interruptedAtMs = status === 'running' ? starts.get(memberUuid) : undefined;
-  return interruptedAtMs !== undefined && startedAtMs < interruptedAtMs ? { ...execution, interruptedAtMs } : execution;
+/** Marks executions that were running before their member started. After a crash, some servers list them for ever. */
+function withInterruptions(read: Running, starts: ReturnType<MemberStarts> | undefined): Running {
+  const { executions, serverMs = Number.POSITIVE_INFINITY } = read;
+  const mark = (execution: Execution): Execution => {
+    const { status, startedAtMs, memberUuid = '' } = execution;
+    const interruptedAtMs = (status === 'running' ? starts?.get(memberUuid) : undefined) ?? Number.NEGATIVE_INFINITY;
+    // If the clock was set back, a start that was read before may be in the future.
+    return startedAtMs < interruptedAtMs && interruptedAtMs <= serverMs ? { ...execution, interruptedAtMs } : execution;
+  };
+  return { ...read, executions: executions?.map(mark) };
 }
