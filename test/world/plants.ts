@@ -157,8 +157,8 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/counting/job-facts.ts',
-        find: `lastSuccessMs: ending === 'succeeded' ? latest(endedAtMs, before?.lastSuccessMs) : before?.lastSuccessMs,`,
-        replace: `lastSuccessMs: newest !== undefined && ending === 'succeeded' ? endedAtMs : before?.lastSuccessMs,`,
+        find: `lastSuccessMs: ending === 'succeeded' ? latest(run.endedAtMs, before?.lastSuccessMs) : before?.lastSuccessMs,`,
+        replace: `lastSuccessMs: isAfter(run, before) && ending === 'succeeded' ? run.endedAtMs : before?.lastSuccessMs,`,
       },
     ],
     shownBy: '--seed=2 --cards= --length=168000 --projects=1 --traces=off',
