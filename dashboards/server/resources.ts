@@ -91,7 +91,7 @@ export function resourcesRow(): QuestionRow {
         unit: 'short',
         width: 12,
         height: 8,
-        emptyReason: 'The load is missing while the server rounds the load to a whole number.',
+        emptyReason: 'Empty of load while the server rounds the load to a whole number.',
         queries: [
           {
             expr: 'max by (server) (automation_server_processors{server=~"$server"})',
