@@ -37,9 +37,9 @@ function toAnyCase(source: string): string {
   });
 }
 
-/** A token after its scheme. In lower case, the scheme may be a word of a sentence, so that the token must have a digit. */
+/** A token after its scheme. In lower case, the scheme may be a word of a sentence, so the token must have a digit or mixed case. */
 export const afterScheme =
-  /(\b(?:Bearer|Basic|Negotiate|(?:bearer|basic|negotiate)(?=\s{1,3}\S{0,40}\d))\s{1,3})(?![A-Z]?[a-z]+\b(?![+/=]))([\w.+/=~-]{8,4000})/g;
+  /(\b(?:Bearer|Basic|Negotiate|(?:bearer|basic|negotiate)(?=\s{1,3}\S{0,40}(?:\d|[a-z][A-Z])))\s{1,3})(?![A-Z]?[a-z]+\b(?![+/=]))([\w.+/=~-]{8,4000})/g;
 
 /** Words that are always secrets. */
 export const words: readonly RegExp[] = [
