@@ -4,7 +4,7 @@ import { createProjectList } from '../../api/project-list.ts';
 import type { Config, ServerConfig } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { toHistorySeries } from '../../executions/history/history-series.ts';
-import { pageKind, readPage } from '../../executions/history/pages.ts';
+import { countRuns, pageKind } from '../../executions/history/pages.ts';
 import { readHistory } from '../../executions/history/read-history.ts';
 import { renderHistory, sizeOf } from '../../executions/history/write-series.ts';
 import type { LabelPair } from '../../metrics/family.ts';
@@ -64,8 +64,7 @@ async function readPages({ ledger, close }: State, wish: HistoryWish) {
     wish.report.begun(span);
     const complaints = await readExecutions(ledger, span, wish);
     const pages = (await ledger.load(name, [pageKind])).filter(({ kind }) => kind === pageKind);
-    const executions = pages.reduce((sum, page) => sum + [...readPage(page)].length, 0);
-    return { span, executions, pages, complaints };
+    return { span, executions: countRuns(pages), pages, complaints };
   } finally {
     await close();
   }

@@ -39,10 +39,13 @@ export function toPage(project: string, runs: readonly Finished[]): LedgerDocume
   return { kind: pageKind, key: JSON.stringify([project, first?.id, first?.startedAtMs]), body: JSON.stringify(page) };
 }
 
+export function countRuns(pages: readonly LedgerDocument[]): number {
+  return pages.reduce((sum, { body = '' }) => sum + parsePage(body).runs.length, 0);
+}
+
 /** Returns the executions of a page with the fields that counting needs. */
 export function* readPage({ body = '' }: LedgerDocument): Generator<readonly [project: string, run: Finished]> {
-  // This cast is safe: only this file writes these documents.
-  const { project, jobs, runs } = JSON.parse(body) as Page;
+  const { project, jobs, runs } = parsePage(body);
   for (const [endedAtMs, durationMs, job, ending, type, succeededNodes, ...failedNodes] of runs) {
     const [group = '', name = ''] = jobs[job] ?? [];
     const run: Finished = {
@@ -61,4 +64,9 @@ export function* readPage({ body = '' }: LedgerDocument): Generator<readonly [pr
     };
     yield [project, run];
   }
+}
+
+function parsePage(body: string): Page {
+  // This cast is safe: only this file writes these documents.
+  return JSON.parse(body) as Page;
 }
