@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { type Tally, toTallyKey } from '../../src/expected-runs/deciding/tally.ts';
 import type { WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
 import { listHeld } from '../../src/expected-runs/showing/rows.ts';
+import { someJob } from './some-job.ts';
 
 function job(name: string, fields: Partial<WatchedJob> = {}): WatchedJob {
-  const times = { sinceMs: 0, decidedMs: 0, listedAtMs: 0 };
-  return { id: name, project: 'pay', group: 'nightly', name, ...times, off: [], runs: [], verdicts: [], ...fields };
+  return someJob({ id: name, group: 'nightly', ...fields });
 }
 
 function missed(name: string, fields: Partial<Tally> = {}): Tally {

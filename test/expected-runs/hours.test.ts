@@ -5,14 +5,14 @@ import { type JobStart, joinPlans, planHoursAhead } from '../../src/expected-run
 import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
 import type { Judged, Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
 import { toServerSchedule } from '../../src/expected-runs/showing/server-schedule.ts';
+import { someJob } from './some-job.ts';
 
 const midnightMs = Date.UTC(2026, 10, 22);
 const minuteMs = 60_000;
 const at = (hour: number, minute = 0): number => midnightMs + (hour * 60 + minute) * minuteMs;
 
 function job(fields: Partial<WatchedJob> = {}): WatchedJob {
-  const names = { id: 'j1', project: 'pay', group: '', name: 'settle' };
-  return { ...names, sinceMs: 0, decidedMs: 0, listedAtMs: 0, off: [], runs: [], verdicts: [], ...fields };
+  return someJob({ id: 'j1', name: 'settle', ...fields });
 }
 
 function judged(...verdicts: readonly Verdict[]): Judged {

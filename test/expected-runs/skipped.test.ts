@@ -5,6 +5,7 @@ import { toSkippedStatus } from '../../src/status/skipped.ts';
 import { toWindows } from '../../src/status/windows.ts';
 import { birthMs } from '../executions/scene.ts';
 import { createHourly } from './hourly.ts';
+import { someJob } from './some-job.ts';
 
 it('keeps each missed run of a passive time with its cause', async () => {
   const { control, minutes, restart, skipped } = createHourly();
@@ -46,9 +47,8 @@ it('reports that running executions cannot be read', async () => {
 });
 
 it('lists runs without a later success first', async () => {
-  const of = { project: 'pay', group: '', sinceMs: 0, decidedMs: 0, listedAtMs: 0, off: [], runs: [], verdicts: [] };
   const jobs = ['good', 'late', 'early', 'critical'].map((name, index) => {
-    return { ...of, id: name, name, misses: [{ reason: 'passive' as const, facts: [], timesMs: [10 - index] }] };
+    return someJob({ id: name, misses: [{ reason: 'passive', facts: [], timesMs: [10 - index] }] });
   });
   const successes = new Map([['pay/good', [{ startedAtMs: 11 }]]]);
   const isCritical = (path: string): boolean => path === 'pay/critical';

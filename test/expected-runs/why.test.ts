@@ -5,6 +5,7 @@ import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watch
 import { explain, type LastRun, type Why } from '../../src/expected-runs/deciding/why.ts';
 import { toTimes } from '../../src/expected-runs/showing/scheduled-job.ts';
 import { job as jobOf, minuteMs, nowMs as sixMs } from './risks/some-risks.ts';
+import { someJob } from './some-job.ts';
 
 const two = Date.UTC(2026, 10, 22, 2);
 const nowMs = Date.UTC(2026, 10, 22, 8);
@@ -16,22 +17,18 @@ function why(
   sources: Sources = new Map(),
   { isTimed = true, last = lastRun }: { readonly isTimed?: boolean; readonly last?: LastRun | null } = {},
 ): Why {
-  const job: WatchedJob = {
+  const job = someJob({
     id: 'j1',
-    project: 'pay',
     group: 'nightly',
     name: 'settle',
-    sinceMs: 0,
     decidedMs: verdict === undefined ? 0 : two,
     listedAtMs: nowMs,
-    off: [],
-    runs: [],
     verdicts: verdict === undefined ? [] : [verdict],
     ...(isTimed && {
       timetable: { source: 'forecast', askedAtMs: 0, untilMs: 0, confirmedMs: 0, timesMs: [two, two + 86_400_000] },
     }),
     ...fields,
-  };
+  });
   return explain(job, {
     server: 'prod',
     nowMs,

@@ -8,6 +8,7 @@ import { birthMs } from '../../executions/scene.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
 import { createDirectSimulator } from '../../support/direct-simulator.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
+import { someJob } from '../some-job.ts';
 
 const dayMs = 86_400_000;
 type Api = Parameters<typeof askSchedule>[0];
@@ -124,15 +125,4 @@ it('requests a schedule in time although hundreds of missed runs wait for a resp
   expect(requested).toContain('0');
 });
 
-const asked: WatchedJob = {
-  id: '',
-  project: 'pay',
-  group: '',
-  name: 'often',
-  sinceMs: 0,
-  decidedMs: 0,
-  listedAtMs: 0,
-  off: [],
-  runs: [],
-  verdicts: [],
-};
+const asked = someJob({ name: 'often' });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isUrgent, planDueJobs } from '../../../src/expected-runs/asking/due-jobs.ts';
 import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { someJob } from '../some-job.ts';
 
 const hour = 3_600_000;
 const nowMs = 100 * hour;
@@ -12,18 +13,7 @@ const listed = {
   confirmedMs: 0,
   timesMs: [1, 2, 3].map((hours) => nowMs + hours * hour),
 } as const;
-const job: WatchedJob = {
-  id: 'a',
-  project: 'pay',
-  group: '',
-  name: 'a',
-  sinceMs: 0,
-  decidedMs: 0,
-  listedAtMs: 0,
-  off: [],
-  runs: [],
-  verdicts: [],
-};
+const job = someJob();
 const { timetable: _none, ...unknown } = { ...job, timetable: listed };
 const rests = (atMs: number) => ({ unread: { atMs, count: 1 } });
 const until = (untilMs: number) => ({ timetable: { ...listed, askedAtMs: nowMs - 9 * hour, untilMs } });

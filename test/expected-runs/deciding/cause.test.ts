@@ -6,23 +6,14 @@ import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/note
 import { type Sources, sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
 import { noteReading, type Span, type Timeline } from '../../../src/expected-runs/deciding/timeline.ts';
 import type { SeenRun, WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { someJob } from '../some-job.ts';
 
 const atMs = Date.UTC(2026, 10, 22, 2);
 const second = 1000;
 const minute = 60 * second;
 
 /** A job without runs, edits or switches, decided until an hour before. */
-const settle = {
-  id: 'j1',
-  project: 'pay',
-  group: '',
-  name: 'settle',
-  sinceMs: 0,
-  decidedMs: atMs - 60 * minute,
-  off: [],
-  runs: [],
-  verdicts: [],
-} as const;
+const settle = someJob({ id: 'j1', name: 'settle', decidedMs: atMs - 60 * minute });
 
 /** Readings this many seconds before or after the expected time. */
 function read(values: Readonly<Record<number, string>>): Timeline {
@@ -328,10 +319,8 @@ describe('expected-runs/deciding/doubts', () => {
     ['a job saved after its definition was read', 1500, 'definition'],
   ])('requests the definition of %s only once', (_what, lastModifiedMs, doubt) => {
     const definition = { askedAtMs: 1000, allowsSeveral: false };
-    const names = { id: 'j1', project: 'pay', group: '', name: 'settle' };
-    const times = { sinceMs: 0, decidedMs: 0, listedAtMs: 0, off: [], runs: [], verdicts: [] };
     const expectedMs = doubt === undefined ? 500 : 2000;
-    expect(findDoubt({ ...names, ...times, definition, lastModifiedMs }, 'overlap', expectedMs)).toBe(doubt);
+    expect(findDoubt(someJob({ definition, lastModifiedMs }), 'overlap', expectedMs)).toBe(doubt);
   });
 
   it.each(['saturated', 'restart', 'clock', 'unknown'] as const)(

@@ -4,6 +4,7 @@ import { type Sources, sourceKeys } from '../../../src/expected-runs/deciding/so
 import type { Span } from '../../../src/expected-runs/deciding/timeline.ts';
 import type { Timetable } from '../../../src/expected-runs/deciding/timetable.ts';
 import type { Missed, SeenRun, WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { someJob } from '../some-job.ts';
 
 /** All times below are relative to an expected time, so that 0 is this time. */
 const hour = 3_600_000;
@@ -15,20 +16,15 @@ const hourly = { source: 'forecast', askedAtMs: -2 * hour, untilMs: 2 * hour, co
 const timetable = { ...hourly, timesMs: [-hour, 0, hour] };
 const alone = { ...hourly, untilMs: 0, timesMs: [0] };
 /** A job without runs, edits or switches, whose time 0 is due; its runs are known to be visible. */
-const job: WatchedJob = {
+const job = someJob({
   id: 'j1',
-  project: 'pay',
-  group: '',
   name: 'settle',
   sinceMs: -hour,
   decidedMs: -hour,
   listedAtMs: 1,
   runsAskedMs: 1,
-  off: [],
-  runs: [],
-  verdicts: [],
   timetable,
-};
+});
 
 const span = (value: string, fromMs: number, throughMs: number): Span => ({ value, fromMs, throughMs });
 const answered = [span('answered', -2 * hour, 4 * hour)];

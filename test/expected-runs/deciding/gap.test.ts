@@ -2,23 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { closeGap, fillGap, judgeGap, loseGap } from '../../../src/expected-runs/deciding/gap.ts';
 import { sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
 import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { someJob } from '../some-job.ts';
 
 const known = { source: 'forecast', askedAtMs: 100_000, untilMs: 100_300, timesMs: [100_200], confirmedMs: 0 } as const;
 const gap = { askedAtMs: 50_000, afterMs: 60_000, throughMs: 100_000, likely: [], maxPerHour: 60 } as const;
-const job: WatchedJob = {
-  id: 'a',
-  project: 'pay',
-  group: '',
-  name: 'a',
-  sinceMs: 0,
-  decidedMs: 0,
+const job = someJob({
   listedAtMs: 100_001,
   lastModifiedMs: 20_000,
-  off: [],
-  runs: [],
-  verdicts: [],
   timetable: { ...known, gap, unsure: { afterMs: 1, throughMs: 2 } },
-};
+});
 /** The project was off from 90 s to 95 s. */
 const sources = new Map([
   [

@@ -9,6 +9,7 @@ import {
 import { type Sources, sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
 import type { Timeline } from '../../../src/expected-runs/deciding/timeline.ts';
 import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { someJob } from '../some-job.ts';
 
 /** Reads spans such as `leapt m 10 20, undone 20 30`. */
 const read = (text: string): Timeline =>
@@ -105,19 +106,12 @@ describe('expected-runs/deciding/leaps', () => {
     confirmedMs: 120_000,
     timesMs: [180_000, 190_000, 190_001, 200_000, 200_001, 300_000],
   } as const;
-  const job: WatchedJob = {
-    id: 'a',
-    project: 'pay',
-    group: '',
-    name: 'a',
+  const job = someJob({
     sinceMs: 50_000,
     decidedMs: 100_000,
-    listedAtMs: 0,
-    off: [],
-    runs: [],
     verdicts: [verdict(200_000), verdict(200_001), verdict(205_000), verdict(205_001)],
     timetable,
-  };
+  });
   const nowMs = 200_000;
   const decidedLate = { ...job, decidedMs: 230_001 };
 

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { findLongGone, planGone, planListed } from '../../../src/expected-runs/deciding/listed-jobs.ts';
 import type { Tally } from '../../../src/expected-runs/deciding/tally.ts';
 import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { someJob } from '../some-job.ts';
 
 const dayMs = 86_400_000;
 const listed = { id: 'a', name: 'a', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
 
 function job(id: string, fields: Partial<WatchedJob> = {}): WatchedJob {
-  const times = { sinceMs: 0, decidedMs: 0, listedAtMs: 0 };
-  return { id, project: 'pay', group: '', name: id, ...times, off: [], runs: [], verdicts: [], ...fields };
+  return someJob({ id, ...fields });
 }
 const toMap = (jobs: readonly WatchedJob[]) => new Map(jobs.map((each) => [each.id, each]));
 /** A name of this many characters. */

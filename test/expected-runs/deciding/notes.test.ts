@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { noteAnswer, noteListed, noteRuns } from '../../../src/expected-runs/deciding/notes.ts';
 import type { Missed, SeenRun, WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { someJob } from '../some-job.ts';
 
 const toMs = (seconds: number): number => seconds * 1000;
 const miss = (seconds: number): Missed => ({ is: 'missed', expectedMs: toMs(seconds), reason: 'unknown', facts: [] });
@@ -12,20 +13,7 @@ const timetable = {
   timesMs: [90, 110, 200, 300, 390].map(toMs),
 } as const;
 /** A job that was last listed at 100 s, and edited before. */
-const job: WatchedJob = {
-  id: 'a',
-  project: 'pay',
-  group: '',
-  name: 'a',
-  sinceMs: 0,
-  decidedMs: 80_000,
-  listedAtMs: 100_000,
-  lastModifiedMs: 50_000,
-  off: [],
-  runs: [],
-  verdicts: [],
-  timetable,
-};
+const job = someJob({ decidedMs: 80_000, listedAtMs: 100_000, lastModifiedMs: 50_000, timetable });
 const listed = { id: 'a', name: 'a', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
 const off = { isScheduleEnabled: false };
 const { timetable: _none, ...untimed } = job;

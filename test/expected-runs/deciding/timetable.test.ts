@@ -13,7 +13,8 @@ import {
   toMostPerHour,
   toRefreshMs,
 } from '../../../src/expected-runs/deciding/timetable.ts';
-import { isSwitched, type WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { isSwitched } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { someJob } from '../some-job.ts';
 
 const toMs = (seconds: number): number => seconds * 1000;
 const every = (seconds: number, fromSeconds: number, count: number): number[] =>
@@ -29,18 +30,7 @@ const answer = (askedSeconds: number, untilSeconds: number, timesMs: number[]): 
 
 const join = { decidedMs: 0, doubtMs: 0 };
 
-const watched: WatchedJob = {
-  id: '',
-  project: 'pay',
-  group: '',
-  name: 'settle',
-  sinceMs: 0,
-  decidedMs: 30_000,
-  listedAtMs: 0,
-  off: [],
-  runs: [],
-  verdicts: [],
-};
+const watched = someJob({ name: 'settle', decidedMs: 30_000 });
 
 describe('expected-runs/deciding/timetable', () => {
   it('limits the start window of the last time before a gap', () => {

@@ -11,22 +11,11 @@ import {
   quietUntil,
   type WatchedJob,
 } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { someJob } from '../some-job.ts';
 
 const dayMs = 86_400_000;
 const timetable = { source: 'forecast', askedAtMs: 0, untilMs: 50, confirmedMs: 0, timesMs: [10, 20, 30, 40] } as const;
-const job: WatchedJob = {
-  id: 'a',
-  project: 'pay',
-  group: '',
-  name: 'a',
-  sinceMs: 0,
-  decidedMs: 0,
-  listedAtMs: 0,
-  off: [],
-  runs: [],
-  verdicts: [],
-  timetable,
-};
+const job = someJob({ timetable });
 const { timetable: _none, ...untimed } = job;
 const gap = { afterMs: 15, throughMs: 60, askedAtMs: 0, likely: [] };
 const off = [{ what: 'job', sinceMs: 0, seenAtMs: 0 }] as const;
