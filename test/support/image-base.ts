@@ -18,7 +18,9 @@ export async function provideBaseStore(buildah: string): Promise<string> {
   const store = join(cacheDirectory(), `image-base-${codename}-node-${process.version}-npm-${version}`);
 
   const options = ['--root', store, '--runroot', `${store}-run`, '--storage-driver', 'overlay'];
-  if (existsSync(store) && (await runCommand(buildah, [...options, 'images', '-q', baseName])) !== '') return store;
+  // Unlike a name, a filter without a match is no error: another test may have begun to make the image.
+  const list = [...options, 'images', '-q', '--filter', `reference=${baseName}`];
+  if (existsSync(store) && (await runCommand(buildah, list)) !== '') return store;
 
   const tree = await mkdtemp(join(tmpdir(), 'image-base-'));
   try {
