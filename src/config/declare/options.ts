@@ -120,7 +120,7 @@ export const generalOptions = {
     password_file: optional(path('/etc/automation-exporter/password')).help('File with the password of web.username.'),
     telemetry_path: option(urlPath, '/metrics').help('Path under which to serve metrics.'),
     external_url: optional(webAddress).help(
-      'URL at which browsers open the pages, used for links in pages and alerts. Pages opened at another name with a dot are refused.',
+      'URL at which browsers open the pages, used for links in pages and alerts. Other host names with a dot are refused.',
     ),
     grafana_url: optional(webAddress).help(
       'URL of the Grafana that has the dashboards of the exporter; without it, alerts have no dashboard_url.',
@@ -155,7 +155,7 @@ export const generalOptions = {
       'Maximum time between two reads of a project, including idle projects.',
     ),
     overdue_factor: option(overdueFactor, 3).help(
-      'Multiple of its average duration after which an execution is overdue.',
+      'Multiple of the average duration of its job after which an execution is overdue.',
     ),
     overdue_floor: option(duration('0s', '4w'), '5m').help('Duration below which an execution is never overdue.'),
     backfill: option(duration('0s', '4w'), '0s').help(
@@ -234,7 +234,7 @@ function definePollOptions({ name, on, every, help, maxSeries = usualMaxSeries }
 export const familyOptions = {
   off: option(boolean, false).help('Do not expose the metric family.'),
   drop_labels: option(labelNames, []).help(
-    'Labels to drop. Equal series are added, and their sum falls when one ends; of last values, one remains.',
+    'Labels to drop. Series that become equal are added, and their sum falls when one of them ends; of series with a last value, one remains.',
   ),
   buckets: optional(bucketBounds).help('Upper bounds of histogram buckets, in ascending order.'),
 } as const satisfies OptionTree;

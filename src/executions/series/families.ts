@@ -106,7 +106,7 @@ export const executionFamilies = {
   ),
   flaky: newestGauge(
     'automation_job_flaky',
-    'Is 1 for a job with changing results: four changes in twenty executions, or three successes only after a retry; until ten clean executions follow [project/*/executions].',
+    'Is 1 for a job with changing results: four changes in twenty executions, or three successes only after a retry; ends after ten clean executions [project/*/executions].',
     ...job,
   ),
   lastId: newestGauge(

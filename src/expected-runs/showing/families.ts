@@ -48,7 +48,7 @@ export const scheduleFamilies = {
   ),
   failingOnNode: gauge(
     'automation_node_failing_jobs',
-    'Jobs that began to fail on a node after a job last succeeded on it, at most 10; absent for fewer than two [project/*/executions].',
+    'Jobs that have begun to fail on a node since any job last succeeded on this node, at most 10; absent for fewer than two [project/*/executions].',
     'node',
   ),
   disabledSince: earliestGauge(
