@@ -19,7 +19,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBe(3 * roundMs);
   });
 
-  it('ends a search when all projects were read', async () => {
+  it('ends a search after each project was read', async () => {
     const { hint, check, read } = createScene();
     await check({ total: 1 });
     read('pay');
@@ -30,7 +30,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeUndefined();
   });
 
-  it('ends a search when all projects have been read', async () => {
+  it('begins a new search if an execution is still missing after all projects were read', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 1 });
     readAll();
@@ -112,7 +112,7 @@ describe('executions/activity-hint', () => {
     }
   });
 
-  it('counts the searches without a result since the last result', async () => {
+  it('does not stop if fewer than three searches in a row had no result', async () => {
     const { hint, check, readAll } = createScene();
     for (const [index, found] of [0, 0, 1, 0, 0].entries()) {
       await check({ total: index + 1, known: 0 });
@@ -125,7 +125,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeDefined();
   });
 
-  it('counts what is missing', async () => {
+  it('reports how many missing executions have not been read yet', async () => {
     const { hint, check } = createScene();
     expect(hint.missing()).toBe(0);
     await check({ total: 9, known: 2 });
@@ -137,7 +137,7 @@ describe('executions/activity-hint', () => {
     expect(hint.missing()).toBe(0);
   });
 
-  it('compares the time before a search after it', async () => {
+  it('requests the total of the time before a search again after the search', async () => {
     const { check, readAll, asked } = createScene();
     await check({ total: 1 });
     readAll();

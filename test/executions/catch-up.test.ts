@@ -6,7 +6,7 @@ import { createActivities } from '../../src/executions/reading/activities.ts';
 import { nothingRead } from '../../src/executions/reading/take-in.ts';
 
 describe('executions/catch-up', () => {
-  it('reads the project first that was read longest ago', async () => {
+  it('reads first the project that was read longest ago', async () => {
     const scene = createScene({ pay: 5, stock: 3, ship: 9 });
     for (let round = 0; round < 5; round += 1) await scene.round(1);
     expect(scene.served).toEqual(['ship', 'pay', 'stock', 'ship', 'pay']);
@@ -19,7 +19,7 @@ describe('executions/catch-up', () => {
     expect(scene.left()).toEqual([]);
   });
 
-  it('reads a project without progress again in the next round', async () => {
+  it('reads a project that makes no progress only once a round', async () => {
     const scene = createScene({ pay: 2 }, { isStuck: true });
     await scene.round(100);
     expect(scene.served).toEqual(['pay']);

@@ -311,7 +311,7 @@ describe('executions when the clock of the server steps', () => {
     [60_000 * dayMs, -5000 * dayMs],
     [-5000 * dayMs, 60_000 * dayMs],
     [40_000 * dayMs, -40_000 * dayMs],
-  ])('counts in time behind a proxy with dates %d ms, then %d ms wrong', async (offMs, thenMs) => {
+  ])('counts executions in time if the dates of a proxy are %d ms, then %d ms wrong', async (offMs, thenMs) => {
     const ends = Array.from({ length: 200 }, (_, index) => startMs + 7000 + index * 15_000);
     const scene = createTimedScene({ answerMs: () => 20, ends: new Map([['pay', ends]]), active: ['pay'] });
     scene.setDates(offMs);
@@ -328,7 +328,7 @@ describe('executions when the clock of the server steps', () => {
   });
 });
 
-/** Stored times in the future, without the time that the clock had reached. */
+/** Returns the stored times in the future, except the time that the clock had reached. */
 async function toAhead(ledger: Played['ledger']): Promise<string[]> {
   const nextYear = /"(?!reachedMs)\w+Ms":17(69|[7-9]\d)\d{9}/g;
   const documents = await ledger.load('upstream');

@@ -213,7 +213,7 @@ describe('executions/counting', () => {
     await rounds(10);
     finish('pay', { agoMs: hourMs });
     control.addFinished('pay', { startedAtMs: nowMs() - 26 * hourMs, endedAtMs: nowMs() - 20 * hourMs });
-    // A running execution is always shown, so the past is compared hour by hour.
+    // A run ends in every round, so the project stays active and its last day is compared once an hour.
     for (let count = 0; count < 65; count += 1) {
       finish('pay');
       await rounds(1, 60_000);
@@ -329,7 +329,7 @@ describe('executions/counting', () => {
     expect(shown('automation_executions_running')).toEqual([]);
   });
 
-  it('reports no error of its own if nothing can be read', async () => {
+  it('completes a round without series of running executions if no execution can be read', async () => {
     const { control, rounds, shown, simulator } = await play();
     control.addToken({ token: simulator.token, policy: { events: [] } });
     await rounds(10);

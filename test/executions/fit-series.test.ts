@@ -40,7 +40,7 @@ describe('executions/fit-series', () => {
     expect(shown('automation_execution_duration_seconds', '__other__",status="failed"} 4800')).toHaveLength(1);
   }, 60_000);
 
-  it('counts the remaining jobs together', async () => {
+  it('counts the jobs beyond the cap together', async () => {
     const { take, shown, room } = await setUp({ ...defaults, cap: 2 });
     await take([run('a', 1), run('b', 2), run('c', 3), run('d', 4), run('d', 5)]);
     expect(shown('automation_executions_total', 'status="succeeded"').map(shorten)).toEqual([

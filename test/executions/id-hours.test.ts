@@ -21,7 +21,7 @@ describe('executions/id-hours', () => {
     const slowByMs = [90 * hourMs, 30 * hourMs];
     const judge = (id: number, hour: number): boolean =>
       isOfSlowClock({ id, startedAtMs: hour * hourMs, endedAtMs: hour * hourMs + 5000 }, slowByMs);
-    // The hour of the id and the next hour count.
+    // The run may be dated in the hour of its id, or in the hour before or after it.
     expect([9, 10, 11, 12, 13, 14].map((hour) => judge(65, hour))).toEqual([false, true, true, true, false, false]);
     expect([70, 71, 72].map((hour) => judge(65, hour))).toEqual([true, true, true]);
     // The run ends in the future, so it gets no hour.

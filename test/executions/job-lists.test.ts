@@ -178,7 +178,7 @@ describe('executions/job-lists', () => {
     ['a project', { isWantedProject: () => false, isWantedJob: () => true }],
     ['a job', { isWantedProject: () => true, isWantedJob: (path: string) => path !== 'pay/old' }],
   ])(
-    'removes %s that is excluded thirty days after its last run, and looks every ten minutes',
+    'removes %s, if excluded, thirty days after its last run, and checks this every ten minutes',
     async (_what, settings) => {
       const cache = await openLedgerCache(createMemoryLedger(), 'prod');
       let nowTicks = 0;
@@ -205,7 +205,7 @@ describe('executions/job-lists', () => {
     },
   );
 
-  it('uses a twentieth of all requests for lists of jobs', async () => {
+  it('uses at most a twentieth of the request budget for lists of jobs', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const projects = Array.from({ length: 30 }, (_, index) => `p${index}`);
     await cache.update(async () => ({

@@ -9,6 +9,6 @@ it.each([
   [undefined, { a: 11 }],
   ['b', { a: 10, b: -Infinity, c: -Infinity }],
   [undefined, {}],
-])('finds %s among %j at 10', (found, due) => {
+])('finds %s as the longest due of %j at the time 10', (found, due) => {
   expect(findLongestDue(Object.entries<number>(due), 10, ([, ticks]) => ticks)?.[0]).toBe(found);
 });

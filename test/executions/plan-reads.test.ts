@@ -13,7 +13,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [scanned('pay', -15_000)], activities: { pay: active } })).toEqual(['live pay -135 s … 0 s']);
   });
 
-  it('reads active projects first that earlier rounds did not reach', () => {
+  it('reads first the active projects that earlier rounds did not reach', () => {
     const states = [scanned('pay', -15_000), scanned('stock', -75_000)];
     const activities = { pay: active, stock: active };
     expect(plan({ states, activities })).toEqual(['live stock -195 s … 0 s', 'live pay -135 s … 0 s']);
@@ -81,7 +81,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities: { pay: active, gone: active } })).toEqual(['probe pay -180 s … 0 s']);
   });
 
-  it('reads a project at once that is missing in the list', () => {
+  it('reads at once a project that is missing in the list', () => {
     const gone: ProjectState = { ...scanned('gone', -60_000), hold: 'hidden', heldSinceMs: nowMs };
     const states = [gone, scanned('stock', -90_000)];
     expect(plan({ states })).toEqual(['probe gone -180 s … 0 s', 'rotation stock -210 s … 0 s']);
@@ -125,7 +125,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, sweepBeforeMs: nowMs - 90_000, sweepQuota: 40 })).toHaveLength(9);
   });
 
-  it('searches projects first whose next run is due', () => {
+  it('searches first in projects whose next run is due', () => {
     const ran = (...agoMs: number[]) => ({ ...idle, lastRunsMs: agoMs.map((ms) => nowMs - ms) });
     const activities = {
       never: idle,

@@ -229,7 +229,7 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
   });
 
-  it('continues at the catch-up limit', async () => {
+  it('continues at the catch-up limit, and records the earlier time as skipped', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(10), asked),
       hold: 'disabled',

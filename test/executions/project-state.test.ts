@@ -54,7 +54,7 @@ describe('executions/project-state', () => {
     expect(resume(behind, 10 * dayMs, 7 * dayMs)).toMatchObject({ scannedThroughMs: 2 * dayMs, countedFromMs: dayMs });
   });
 
-  it('never counts executions from before a first execution under a fast clock', () => {
+  it('keeps a start of counting after the catch-up limit, which a fast clock may have set', () => {
     const began = { countedFromMs: 9.5 * dayMs, scannedThroughMs: 2 * dayMs, rereadThroughMs: 2 * dayMs };
     expect(resume(held(began), 10 * dayMs, dayMs)).toEqual({ project: 'pay', ...began });
   });
@@ -121,14 +121,14 @@ describe('executions/project-state', () => {
     [2_400_000, 2_400_000],
     [dayMs, dayMs],
     [dayMs + 1, dayMs],
-  ])('reads again, if it was read %d ms ahead of an unseen clock step, %d ms', (aheadMs, againMs) => {
+  ])('after an unseen clock step, reads a project that was read up to %d ms after now again from %d ms before now', (aheadMs, againMs) => {
     const nowMs = 9 * dayMs;
     const state = { ...toNewProject('pay', dayMs), scannedThroughMs: nowMs + aheadMs };
     expect(rewindUnseen(state, nowMs).scannedThroughMs).toBe(nowMs + Math.min(aheadMs, -againMs));
     expect(rewindUnseen({ ...state, countedFromMs: nowMs }, nowMs).countedFromMs).toBe(nowMs);
   });
 
-  it('appends what it skips', () => {
+  it('adds the span that a project skips to its earlier skips', () => {
     const skips = [{ beginMs: 0, endMs: 5, reason: 'disabled' }];
     const state = { ...toNewProject('pay', dayMs), scannedThroughMs: 3 * dayMs - 1, skips, prunedThroughMs: 7 };
     expect(resume(state, 10 * dayMs, 7 * dayMs)).toMatchObject({
@@ -182,7 +182,7 @@ describe('executions/project-state, progress', () => {
     ['20-40 60-80', '70-200', '75-90', '19 200 20-40 60-69 75-90'],
     // The clock was set back.
     ['20-40 60-80', '65-70', '', '19 70 20-40 60-64'],
-  ])('with the backlog "%s", after the newest window %s except for "%s": %s', (backlog, window, rest, progress) => {
+  ])('has with the backlog "%s", after the newest window %s was read except for "%s", the progress %s', (backlog, window, rest, progress) => {
     const state = behind(backlog, { againFromMs: 5 });
     expect(describeProgress(withNewestRead(state, one(window), windows(rest)))).toBe(progress);
   });
@@ -196,7 +196,7 @@ describe('executions/project-state, progress', () => {
     ['81-90', '', '19 100 20-80'],
     ['20-80', '', '100 -'],
     ['20-80', '30-40', '29 100 30-40'],
-  ])('with a backlog from 20 to 80, after the window %s of it except for "%s": %s', (window, rest, progress) => {
+  ])('has with a backlog from 20 to 80, after its window %s was read except for "%s", the progress %s', (window, rest, progress) => {
     expect(describeProgress(withPastRead(behind('20-80'), one(window), windows(rest)))).toBe(progress);
   });
 
@@ -208,7 +208,7 @@ describe('executions/project-state, progress', () => {
     [20, '19 20 20-20'],
     [19, '19 -'],
     [5, '5 -'],
-  ])('has, without its progress after %d: %s', (throughMs, progress) => {
+  ])('drops what was read after %d, and then has the progress %s', (throughMs, progress) => {
     expect(describeProgress(withThrough(behind('20-40 60-80'), throughMs))).toBe(progress);
   });
 
@@ -223,7 +223,7 @@ describe('executions/project-state, progress', () => {
     ['20-40', '80-90', 50, '19 200 20-40 again from 50'],
     ['20-40', '80-90', 120, '19 200 20-40 again from 90'],
   ])(
-    'with the backlog %s, after a window from 90 to 200 except for "%s": %s',
+    'has with the backlog %s, after a window from 90 to 200 was read except for "%s", the progress %s',
     (...[backlog, rest, again, progress]) => {
       const state = behind(backlog, again === undefined ? {} : { againFromMs: again });
       const left = { rest: windows(rest), sinceMs: 90, newFromMs: 101 };

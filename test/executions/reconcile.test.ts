@@ -197,7 +197,7 @@ describe('executions/reconcile', () => {
     });
   });
 
-  it('assigns earlier runs to the previous epoch', () => {
+  it('assigns runs from before the start of a new epoch to the previous epoch', () => {
     const rows = [at({ id: 990, hour: 128 }), at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
     const found = reconcile(input({ rows, ids: hours([100, 950, 980]) }));
     expect(found.newEpochAtMs).toBe(130 * hourMs);

@@ -75,7 +75,7 @@ describe('executions/restore-gap', () => {
     expect(inTheMiddle.untilMs()).toBe(1000);
   });
 
-  it('opens once after another restart', async () => {
+  it('opens once if the process restarts before its first round after a restore', async () => {
     const dir = makeMemoryFolder('automation-exporter-gap-');
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
     const live = async (work: (state: ReturnType<typeof openSqliteState>) => Promise<unknown>) => {
@@ -109,7 +109,7 @@ describe('executions/restore-gap', () => {
     expect(await live(open)).toEqual({ kind: 'usual', done: 1000 });
   });
 
-  // All times are in hours; of a run with id 9, the ids are known.
+  // All times are in hours. If ids are known, the greatest is 9.
   it.each([
     ['the last 23 hours', { scanned: 30 }, false, { scanned: 7 }],
     ['no removed ids', { scanned: 30, pruned: 10 }, false, { scanned: 10, pruned: 10 }],

@@ -28,7 +28,7 @@ describe('executions after a restored copy', () => {
     );
   }, 120_000);
 
-  it('publishes the executions after the copy at once', async () => {
+  it('publishes executions that the restored copy lacks at once, although new series are held', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({
       keepBy: () => ledger,
@@ -70,7 +70,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('recounts an old execution again after a restore', async () => {
+  it('counts an old execution again after a restore', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     await rounds(2, 3_600_000);
@@ -86,7 +86,7 @@ describe('executions after a restored copy', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('counts runs again that a clock step dates before the start', async () => {
+  it('counts runs again after a restore, even one that a clock step dated before the start', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({ keepBy: () => ledger });
     finish('pay', { agoMs: 3_600_000 });

@@ -57,7 +57,7 @@ describe('executions/rewind', () => {
     expect(rewound).toBe(nowMs + 600_000);
   });
 
-  it('ends a restore gap of the future now', async () => {
+  it('ends a restore gap now if its end is in the future', async () => {
     const { facts, through } = await rewind({ nowMs }, [readThrough('pay', nowMs)], { gapUntilMs: nowMs + 5_000_000 });
     expect(facts().gapUntilMs).toBe(nowMs);
     expect(through()).toEqual([`pay ${nowMs}`]);

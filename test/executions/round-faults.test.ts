@@ -64,7 +64,7 @@ describe('executions/round-faults', () => {
     expect(faults.isOfRound(new Error('a mistake of ours'))).toBe(false);
   });
 
-  it('does not treat a part without requests as a response', async () => {
+  it('reports the server as unreachable although a part of the round needed no request', async () => {
     const { faults } = setUp();
     await faults.attempt(async () => undefined);
     await faults.ask(failing('network'));

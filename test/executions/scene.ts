@@ -124,7 +124,7 @@ export async function createScene({
     },
     /** The samples of a family that a scrape would show. */
     shown: (family: string) => toLines(rows.filter((row) => row.family.name === family)),
-    /** The names and labels of all samples, without some families. */
+    /** The names and labels of all samples, except those of some families. */
     names: (but: readonly string[]) => {
       const left = rows.filter((row) => !but.includes(row.family.name));
       return left.map(({ family: { name }, labels, suffix, extra }) => [name, suffix, ...labels, extra].join());

@@ -93,7 +93,7 @@ describe('executions on a slow server', () => {
     ]);
     const all = await rounds(480);
     expect(all.filter(({ outcome }) => !outcome.startsWith('success'))).toEqual([]);
-    // The executions of two hours, and those of the recount.
+    // The late execution, found by a recount, and one every five minutes for two hours.
     expect(await known('pay')).toBe(10_001 + 25);
     expect(Math.max(...all.map(({ tookMs }) => tookMs))).toBeLessThan(45_000);
   }, 60_000);
@@ -155,7 +155,7 @@ describe('executions on a slow server', () => {
     expect(new Set(publishes.map(({ validForMs }) => validForMs / 3000 - 10))).toEqual(new Set([14.5, 28.5]));
   });
 
-  it('continues at the catch-up limit if the server reports no number', async () => {
+  it('continues at the catch-up limit if the server does not report how many executions are skipped', async () => {
     const past = Array.from({ length: 40 * 24 }, (_, index) => startMs - (index + 1) * hourMs);
     const { rounds, known, told, takeFrom, pass, restart } = createTimedScene({
       answerMs: () => 5,

@@ -50,7 +50,7 @@ describe('executions/transitions', () => {
   });
 
   it('keeps the last executions of a renamed project, under its new name', async () => {
-    // Without totals, only reads in turn find runs of idle projects.
+    // Without totals, runs of idle projects are found only when each project is read in its turn.
     const old = { apiVersion: 14, clientVersion: 14 };
     const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 15 * 60_000 }, ...old });
     for (let count = 0; count < 20; count += 1) control.createProject(`idle-${count}`);
@@ -158,7 +158,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('counts a project that was long deleted only from its return on', async () => {
+  it('counts executions of a project that was deleted for weeks only from its return on', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     finish('pay');

@@ -49,7 +49,7 @@ describe('executions/rebucket', () => {
     ]);
   });
 
-  it('keeps earlier counts too', () => {
+  it('changes the bounds of the earlier counts of a cell too', () => {
     const before = { counts: [1, 2, 3], count: 6 } as unknown as NonNullable<Cell['before']>;
     const change = rebucket([{ ...durations, before }], { ...facts, buckets: [1, 10] }, [1]);
     expect(change?.cells?.map((cell) => cell.before)).toEqual([{ counts: [0, 6], count: 6 }]);
