@@ -54,7 +54,7 @@ describe('expected-runs/ask-doubts', () => {
     ['an error of the server', () => refuse('network'), [], 'network', false],
     ['the same error again', () => refuse('network'), ['a'], true, true],
     ['an error before it was sent, again', () => refuse('network', true), ['a'], 'network', false],
-  ])('after a request about a gap is answered with %s', async (...[, answer, before, result, isLost]) => {
+  ])('decides after %s whether a gap is lost', async (...[, answer, before, result, isLost]) => {
     const found = await ask([['a', 'past']], answer, before);
     expect([found.result, found.of('a')?.timetable?.gap?.isLost === true]).toEqual([result, isLost]);
     expect(found.unanswered).toEqual(result === true ? [] : ['a']);

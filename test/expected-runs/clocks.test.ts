@@ -34,7 +34,7 @@ describe('expected-runs/clocks', () => {
     expect([own.noteOwn(), clocks.noteOwn()]).toEqual([undefined, undefined]);
   });
 
-  it('uses the clock of the first member for a day of silence', () => {
+  it('uses the clock of the first member until this member has not responded for a day', () => {
     const { clock, pass, told } = createTime();
     const clocks = createClocks(clock);
     const toState = () => [clocks.nowMs() - told(0), clocks.aheadMs('b'), clocks.behindMs('b'), clocks.behindMs('c')];
@@ -52,7 +52,7 @@ describe('expected-runs/clocks', () => {
     expect(toState()).toEqual([3000, 0, 0, 0]);
   });
 
-  it('knows the clocks of a hundred members', () => {
+  it('remembers the clocks of a hundred members', () => {
     const { clock, told } = createTime();
     const clocks = createClocks(clock);
     for (let member = 0; member < 101; member += 1) clocks.note(`${member}`, told(member));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createHourly, createStopping, hour } from './hourly.ts';
 
 describe('expected-runs/lists', () => {
-  it('requests the list of a project once, together with executions', async () => {
+  it('requests the list of jobs of a project once a minute, for executions and schedules together', async () => {
     const { minutes, requests } = createHourly();
     await minutes(70);
     const before = requests().length;

@@ -124,7 +124,7 @@ describe('expected-runs, schedules with hours without starts', () => {
   });
 });
 
-describe('expected-runs, an edited schedule without times soon', () => {
+describe('expected-runs, an edited schedule whose next time is weeks away', () => {
   it('shows the next run as soon as the schedule is requested', { timeout: 60_000 }, async () => {
     const { control, minutes, polls, nextRun, id } = createQuiet('0 * * * *');
     await minutes(2);

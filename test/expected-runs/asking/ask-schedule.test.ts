@@ -70,7 +70,7 @@ it('ignores a next run in the past', async () => {
   });
 });
 
-it('lists the times of a job that starts at each request', async () => {
+it('lists the times of a job that starts at the time of each request', async () => {
   const minuteMs = 60_000;
   const times = [1, 2, 3, 4].map((minutes) => birthMs + minutes * minuteMs);
   const getTimed = async ({ path }: { path: string }) => ({

@@ -20,7 +20,7 @@ type Row = {
   readonly before?: Partial<Timetable>;
   readonly join?: Partial<typeof none>;
   readonly isAfterEdit?: true;
-  /** In minutes. */
+  /** The joined times; all numbers are in minutes. */
   readonly times: readonly number[];
   readonly until?: number;
   readonly confirmed?: number;

@@ -120,7 +120,7 @@ describe('expected-runs/deciding/leaps', () => {
     ['decided half a minute ahead', { ...job, decidedMs: 230_000 }, 0],
     ['decided half a minute ahead of its member', { ...job, decidedMs: 235_000 }, 5000],
     ['asked now', { ...job, timetable: { ...timetable, askedAtMs: nowMs, gap: { ...gap, throughMs: nowMs } } }, 0],
-  ])('takes back nothing of a job that was %s', (_what, before, aheadMs) => {
+  ])('takes back no decision and no response of a job that was %s', (_what, before, aheadMs) => {
     expect(takeBack(before, { nowMs, aheadMs, sources: around('undone 100000 900000') })).toBe(before);
     expect(takeBack(decidedLate, { nowMs, sources: around('undone 200001 900000') })).toBe(decidedLate);
   });

@@ -52,7 +52,7 @@ describe('expected-runs/deciding/listed-jobs', () => {
       [undefined, undefined],
     ]);
     expect(judged.map(({ job: { goneAtMs } }) => goneAtMs)).toEqual([10, 10, 10]);
-    // Another change has noted it meanwhile.
+    // Meanwhile, another change has recorded that the job `a` is gone.
     all.set('a', job('a', { goneAtMs: 7 }));
     expect(notes.flatMap((note) => note())).toHaveLength(2);
   });

@@ -127,7 +127,7 @@ describe('expected-runs/deciding/notes', () => {
     ['same', [300, 390, 500], undefined],
     ['edited', [310], 'edited'],
     ['unknown', [], 'unsure'],
-  ] as const)('judges held misses by an answer that is %s', (agreement, seconds, why) => {
+  ] as const)('decides unconfirmed missed runs by an answer whose schedule is %s', (agreement, seconds, why) => {
     const answer = { source: 'forecast', askedAtMs: toMs(agreement === 'unknown' ? 500 : 250) } as const;
     const held = [miss(70)];
     const unread = { atMs: 1, count: 1 };

@@ -134,7 +134,7 @@ describe('expected-runs/risks/find-risks', () => {
       expect((await risksOf([job('a', [10])], other)).atRisk).toBe(0);
   });
 
-  it('counts runs of jobs without known runs or nodes', async () => {
+  it('counts runs as not judged if the facts or the nodes of their job are unknown', async () => {
     expect(await risksOf([job('a', [10, 20])], { factsOf: () => undefined })).toMatchObject({ atRisk: 0, unjudged: 2 });
     const { nodes: _none, ...unplaced } = job('a', [10, 20]);
     expect(await risksOf([unplaced])).toMatchObject({ atRisk: 0, unjudged: 2 });
@@ -283,7 +283,7 @@ describe('expected-runs/risks/find-risks', () => {
     ['child_failing', { surroundings: { ...noSurroundings, areDefinitionsRead: true } }],
     ['common_cause', { surroundings: noSurroundings }],
     ['saturated', {}],
-  ] as const)('counts no run as %s only if it can be known', async (reason, input) => {
+  ] as const)('reports 0 runs at risk for the reason %s only if this reason can be known', async (reason, input) => {
     const unknown = { sources: new Map(members('seen')), areThreadsKnown: false };
     expect((await risksOf([], unknown)).byReason.get(reason)).toBeUndefined();
     expect((await risksOf([], input)).byReason.get(reason)).toBe(0);

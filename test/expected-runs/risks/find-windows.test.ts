@@ -98,7 +98,7 @@ describe('expected-runs/risks/find-windows', () => {
     expect(later).toMatchObject({ startMs: nowMs + 4 * minuteMs, unknown: 1, runs: 0 });
   });
 
-  it('lets others work between two jobs', async () => {
+  it('lets other work run between two jobs', async () => {
     let pauses = 0;
     const pause = async (): Promise<void> => void (pauses += 1);
     const wish = { forMs: minuteMs, withinMs: 60 * minuteMs, count: 1, nowMs, running: [] };
