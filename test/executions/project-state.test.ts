@@ -121,12 +121,15 @@ describe('executions/project-state', () => {
     [2_400_000, 2_400_000],
     [dayMs, dayMs],
     [dayMs + 1, dayMs],
-  ])('after an unseen clock step, reads a project that was read up to %d ms after now again from %d ms before now', (aheadMs, againMs) => {
-    const nowMs = 9 * dayMs;
-    const state = { ...toNewProject('pay', dayMs), scannedThroughMs: nowMs + aheadMs };
-    expect(rewindUnseen(state, nowMs).scannedThroughMs).toBe(nowMs + Math.min(aheadMs, -againMs));
-    expect(rewindUnseen({ ...state, countedFromMs: nowMs }, nowMs).countedFromMs).toBe(nowMs);
-  });
+  ])(
+    'after an unseen clock step, reads a project that was read up to %d ms after now again from %d ms before now',
+    (aheadMs, againMs) => {
+      const nowMs = 9 * dayMs;
+      const state = { ...toNewProject('pay', dayMs), scannedThroughMs: nowMs + aheadMs };
+      expect(rewindUnseen(state, nowMs).scannedThroughMs).toBe(nowMs + Math.min(aheadMs, -againMs));
+      expect(rewindUnseen({ ...state, countedFromMs: nowMs }, nowMs).countedFromMs).toBe(nowMs);
+    },
+  );
 
   it('adds the span that a project skips to its earlier skips', () => {
     const skips = [{ beginMs: 0, endMs: 5, reason: 'disabled' }];
@@ -182,10 +185,13 @@ describe('executions/project-state, progress', () => {
     ['20-40 60-80', '70-200', '75-90', '19 200 20-40 60-69 75-90'],
     // The clock was set back.
     ['20-40 60-80', '65-70', '', '19 70 20-40 60-64'],
-  ])('has with the backlog "%s", after the newest window %s was read except for "%s", the progress %s', (backlog, window, rest, progress) => {
-    const state = behind(backlog, { againFromMs: 5 });
-    expect(describeProgress(withNewestRead(state, one(window), windows(rest)))).toBe(progress);
-  });
+  ])(
+    'has with the backlog "%s", after the newest window %s was read except for "%s", the progress %s',
+    (backlog, window, rest, progress) => {
+      const state = behind(backlog, { againFromMs: 5 });
+      expect(describeProgress(withNewestRead(state, one(window), windows(rest)))).toBe(progress);
+    },
+  );
 
   it.each([
     ['50-60', '', '19 100 20-49 61-80'],
@@ -196,9 +202,12 @@ describe('executions/project-state, progress', () => {
     ['81-90', '', '19 100 20-80'],
     ['20-80', '', '100 -'],
     ['20-80', '30-40', '29 100 30-40'],
-  ])('has with a backlog from 20 to 80, after its window %s was read except for "%s", the progress %s', (window, rest, progress) => {
-    expect(describeProgress(withPastRead(behind('20-80'), one(window), windows(rest)))).toBe(progress);
-  });
+  ])(
+    'has with a backlog from 20 to 80, after its window %s was read except for "%s", the progress %s',
+    (window, rest, progress) => {
+      expect(describeProgress(withPastRead(behind('20-80'), one(window), windows(rest)))).toBe(progress);
+    },
+  );
 
   it.each([
     [101, '19 100 20-40 60-80'],

@@ -164,7 +164,9 @@ describe('expected-runs, an absence longer than the known times', () => {
     expect(pasts()).toEqual([]);
   });
 
-  it('counts the times of an absence as unsure on an older server, although the schedule was not edited', { timeout: 60_000 }, async () => {
+  it('counts the times of an absence as unsure on an older server, although the schedule was not edited', {
+    timeout: 60_000,
+  }, async () => {
     const { control, minutes, away, jobs } = createOne({ cron: '0 0,7,20 * * * *', zone: 'UTC' }, { apiVersion: 18 });
     await minutes(30);
     control.setExecutionMode('passive');
@@ -224,7 +226,9 @@ describe('expected-runs, an absence longer than the known times', () => {
     },
   );
 
-  it('names a restart as the cause of the runs missed in the last hours of the absence', { timeout: 60_000 }, async () => {
+  it('names a restart as the cause of the runs missed in the last hours of the absence', {
+    timeout: 60_000,
+  }, async () => {
     const { control, minutes, away, ends, shown } = createOne(everyMinute);
     await minutes(30);
     away(16 * 60);

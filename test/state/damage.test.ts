@@ -123,7 +123,7 @@ describe('state/damage', () => {
     await restored.close();
   });
 
-  it('logs a damaged file once, not a full disk', async () => {
+  it('logs a damaged file once, even if a second commit fails', async () => {
     await leaveState();
     let broken = 0;
     const state = openSqliteState({ dir, onBroken: () => void broken++ });

@@ -69,7 +69,7 @@ describe('tracing/plan/log-records', () => {
     );
   });
 
-  it('adds lines to the span of the workflow for their node', () => {
+  it('adds the lines of a job reference that runs for each node to the span of the right node', () => {
     const [context, other] = ['1@node=web01/1', '1@node=web02/1'];
     const failure = {
       failureClass: 'work',

@@ -145,7 +145,7 @@ describe('tracing/plan-trace', () => {
     expect(planTrace({ ...source, execution: { ...source.execution, status: 'missed' } }, settings)).toBeUndefined();
   });
 
-  it('reads only a missing reason from the log', () => {
+  it('uses the reason of the log only if the state contains no reason', () => {
     const failed = { status: 'failed' } as const;
     const reasonOf = (loggedReason: string) => planChanged(failed, { loggedReason }).root?.attributes['error.type'];
     expect(reasonOf('AuthenticationFailure')).toBe('AuthenticationFailure');

@@ -205,7 +205,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
     expect(trace.spans.map(({ name }) => name)).toEqual(['RUN', expected]);
   });
 
-  it('names the steps of a job reference like another reference', () => {
+  it('names the steps of a job reference like those of another reference to the same job', () => {
     expect(tree('repeated-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   child (1) 0..1000 success [clamped] - succeeded
@@ -342,7 +342,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
     expect(idsOf('root')).toEqual(['307b5cfc9224f771']);
   });
 
-  it('counts only steps as omitted spans', () => {
+  it('counts no nodes as omitted spans with the detail `steps`', () => {
     expect(tree('per-node-reference', { detail: 'steps', maxSpans: 4 })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded

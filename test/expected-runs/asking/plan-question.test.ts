@@ -108,13 +108,16 @@ describe('expected-runs/asking/plan-question', () => {
     [26 * hour, 13 * hour, 100],
     [104 * hour, 26 * hour, 1000],
     [170 * hour, 104 * hour, 1000],
-  ])('requests the times until %d min after the next start, or %s min if this is too long, if %d min are known', (minutes, fewer, listed) => {
-    const toSpan = (most: number) => {
-      const question = planQuestion(list(10 + listed, [10]), { ...usual, ...span(10 + most) });
-      return question?.ask === 'times' ? question.spanMs / 60_000 - 10 : undefined;
-    };
-    expect([toSpan(minutes), toSpan(minutes - ms)]).toEqual([minutes, fewer]);
-  });
+  ])(
+    'requests the times until %d min after the next start, or %s min if this is too long, if %d min are known',
+    (minutes, fewer, listed) => {
+      const toSpan = (most: number) => {
+        const question = planQuestion(list(10 + listed, [10]), { ...usual, ...span(10 + most) });
+        return question?.ask === 'times' ? question.spanMs / 60_000 - 10 : undefined;
+      };
+      expect([toSpan(minutes), toSpan(minutes - ms)]).toEqual([minutes, fewer]);
+    },
+  );
 
   it.each([
     [true, next(10), span(15)],

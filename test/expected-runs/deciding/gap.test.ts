@@ -48,12 +48,15 @@ describe('expected-runs/deciding/gap', () => {
     ['lost', 100 + 601, { timetable: brief }, { maxPerHour: undefined }],
     ['lost', 110, { timetable: { ...brief, source: 'next-run' } }, { maxPerHour: undefined }],
     ['ask', 110, { timetable: long }, { maxPerHour: undefined }],
-  ] as const)('decides the unknown times of a gap as %s at %d s, with the job %j and the gap %j', (is, seconds, ofJob, ofGap) => {
-    const some = { ...job, ...ofJob } as WatchedJob;
-    const { maxPerHour, ...rest } = { ...gap, ...ofGap };
-    const open = maxPerHour === undefined ? rest : { ...rest, maxPerHour };
-    expect(judgeGap(some, open, seconds * 1000)).toBe(is);
-  });
+  ] as const)(
+    'decides the unknown times of a gap as %s at %d s, with the job %j and the gap %j',
+    (is, seconds, ofJob, ofGap) => {
+      const some = { ...job, ...ofJob } as WatchedJob;
+      const { maxPerHour, ...rest } = { ...gap, ...ofGap };
+      const open = maxPerHour === undefined ? rest : { ...rest, maxPerHour };
+      expect(judgeGap(some, open, seconds * 1000)).toBe(is);
+    },
+  );
 
   it.each([
     ['all times', false, times, undefined],

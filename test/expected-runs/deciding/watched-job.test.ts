@@ -78,7 +78,13 @@ describe('expected-runs/deciding/watched-job', () => {
     ['another reason', [some(5)], [missed(6, { reason: 'down' })], 10, [some(5), { ...some(6), reason: 'down' }]],
     ['a time that is a week old', [some(5, 6)], [missed(9)], 7 * dayMs + 6, [some(6, 9)]],
     ['no time, while the last missed run is younger than eight days', [some(5, 6)], [], 8 * dayMs + 5, [some(5, 6)]],
-    ['no time, once the last missed run is eight days old', [some(5), some(9 * dayMs)], [], 8 * dayMs + 6, [some(9 * dayMs)]],
+    [
+      'no time, once the last missed run is eight days old',
+      [some(5), some(9 * dayMs)],
+      [],
+      8 * dayMs + 6,
+      [some(9 * dayMs)],
+    ],
   ])('adds to the missed runs: %s', (_what, ...[before, verdicts, decidedMs, after]) => {
     expect(addMisses(before, verdicts, decidedMs)).toEqual(after);
   });

@@ -61,7 +61,7 @@ describe('tracing/enrich/causes', () => {
     expect(causes.failureOf(5)).toBeUndefined();
   });
 
-  it('computes again for each response how often a job failed in this way', () => {
+  it('counts again at each lookup how often a job failed in this way', () => {
     const causes = createCauses();
     const seen = { fingerprint: 'v1:0', firstMs: 9000, count: 1 };
     const failure = { id: 1, job: 'pay/settle', endedAtMs: 9000, failureClass: 'work', seen } as const;

@@ -138,7 +138,7 @@ describe('tracing/enrich/gather', () => {
   it.each([
     [199, undefined],
     [200, 50_000],
-  ])('reports the size of a log of %i lines if necessary', async (count, bytes) => {
+  ])('reports the size of a log of %i lines only if the log was cut', async (count, bytes) => {
     const { gatherOnce, server } = await start();
     const entries = Array.from({ length: count }, (_, line) => ({ log: `detail ${line}`, level: 'VERBOSE' }));
     server.answer({
@@ -152,7 +152,7 @@ describe('tracing/enrich/gather', () => {
   it.each([
     ['Log output limit exceeded: Maximum Line count: 100, action: halt', 'LogLimitExceeded'],
     ['Failed: IOFailure: x', undefined],
-  ])('reads no reason but the log limit for interrupted steps: %s', async (log, reason) => {
+  ])('reads for interrupted steps no reason from the log except the log limit: %s', async (log, reason) => {
     const { gatherOnce, server } = await start();
     const node = '{"executionState":"FAILED","meta":{"failureReason":"NonZeroResultCode","resultCode":2147483647}}';
     server.answer({

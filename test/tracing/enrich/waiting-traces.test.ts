@@ -79,7 +79,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(findLate()).toEqual([2]);
   });
 
-  it('does not count the time of an open circuit', () => {
+  it('does not count the time while the circuit is open as waiting', () => {
     const { waiting, entry, pass } = waitForOne();
     waiting.noteAnswer(entry);
     waiting.noteApiFault(entry, notAsked('execution/{id}/state', 'network', 'the circuit is open'));
