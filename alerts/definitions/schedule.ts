@@ -29,16 +29,16 @@ function toMisses(selector: string, limits: Thresholds, ofJobs = ''): string {
   return `sum without (project, job_group, job_name) (${increase}${ofJobs})`;
 }
 
-/** Selects critical jobs, or all other jobs. Several exporters of one server have equal series. */
-function ofCritical(operator: 'and' | 'unless', limits: Thresholds): string {
-  const critical = createExpressions(limits).newest('automation_schedule_critical');
+/** Selects jobs that are, or were in the window, critical; or all other jobs. Several exporters of one server have equal series. */
+function ofCritical(operator: 'and' | 'unless', limits: Thresholds, window = limits.gapWindow): string {
+  const critical = createExpressions(limits).once(`last_over_time(automation_schedule_critical[${window}])`);
   return ` ${operator} on (job, cluster, server, project, job_group, job_name) ${critical}`;
 }
 
 function missed(limits: Thresholds): Alert {
   return {
     alert: 'AutomationScheduleMissed',
-    expr: `${toMisses('reason!="orphaned"', limits, ofCritical('unless', limits))} > 0`,
+    expr: `${toMisses('reason!="orphaned"', limits, ofCritical('unless', limits, limits.scheduleWindow))} > 0`,
     for: limits.scheduleMissedFor,
     severity: 'warning',
     summary: 'Scheduled runs on {{ $labels.server }} did not happen: {{ $labels.reason }}',
@@ -53,7 +53,7 @@ function missedOfCritical(limits: Thresholds): Alert {
   return {
     ...missed(limits),
     alert: 'AutomationScheduleMissedCritical',
-    expr: `${toMisses('reason!="orphaned"', limits, ofCritical('and', limits))} > 0`,
+    expr: `${toMisses('reason!="orphaned"', limits, ofCritical('and', limits, limits.scheduleWindow))} > 0`,
     severity: 'critical',
     summary: 'Critical scheduled runs on {{ $labels.server }} did not happen: {{ $labels.reason }}',
     description: `About {{ $value | printf "%.0f" }} scheduled runs of critical jobs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}; the cause is {{ $labels.reason }}.`,
