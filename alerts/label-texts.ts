@@ -12,19 +12,19 @@ export function listOf(label: string, expression: string): string {
   return `{{ range $index, $found := ${query} }}{{ if $index }}, {{ end }}{{ $found.Labels.${label} }}{{ end }}`;
 }
 
-/** Lists at most eight jobs whose next run is at risk for the reason of the alert. */
-export function jobsAtRiskText(filter = ''): string {
+/** Lists at most eight jobs whose next run is at risk for the reason of the alert, of those that a filter selects. */
+export function jobsAtRiskText({ gapWindow }: Thresholds, filter = ''): string {
   const selector = 'automation_job_next_run_at_risk{cluster=%q,server=%q,reason=%q}';
-  const jobs = `topk(8, max by (project, job_group, job_name) (${selector}${filter}))`;
+  const jobs = `topk(8, max by (project, job_group, job_name) (last_over_time(${selector}[${gapWindow}])${filter}))`;
   const query = `printf \`${jobs}\` $labels.cluster $labels.server $labels.reason | query | sortByLabel \`job_name\``;
   const path =
     '{{ $found.Labels.project }}/{{ with $found.Labels.job_group }}{{ . }}/{{ end }}{{ $found.Labels.job_name }}';
-  return `{{ with ${query} }} Next: {{ range $index, $found := . }}{{ if $index }}, {{ end }}${path}{{ end }}.{{ end }}${failingNodesText}`;
+  return `{{ with ${query} }} Next: {{ range $index, $found := . }}{{ if $index }}, {{ end }}${path}{{ end }}.{{ end }}${failingNodesText(gapWindow)}`;
 }
 
 /** Lists the nodes for which runs are at risk. */
-const failingNodesText =
-  '{{ if eq $labels.reason "node_failing" }}{{ with printf `max by (node) (automation_node_failing_jobs{cluster=%q,server=%q})` $labels.cluster $labels.server | query | sortByLabel `node` }} Failing nodes: {{ range $index, $found := . }}{{ if $index }}, {{ end }}{{ $found.Labels.node }}{{ end }}.{{ end }}{{ end }}';
+const failingNodesText = (gapWindow: string): string =>
+  `{{ if eq $labels.reason "node_failing" }}{{ with printf \`max by (node) (last_over_time(automation_node_failing_jobs{cluster=%q,server=%q}[${gapWindow}]))\` $labels.cluster $labels.server | query | sortByLabel \`node\` }} Failing nodes: {{ range $index, $found := . }}{{ if $index }}, {{ end }}{{ $found.Labels.node }}{{ end }}.{{ end }}{{ end }}`;
 
 /** Lists the error kinds of requests to a server; empty if there are none. */
 export function causeText({ causeWindow }: Thresholds): string {

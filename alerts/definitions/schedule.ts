@@ -116,7 +116,7 @@ function atRisk(limits: Thresholds): Alert {
     for: limits.runsAtRiskFor,
     severity: 'warning',
     summary: 'Coming runs on {{ $labels.server }} are at risk: {{ $labels.reason }}',
-    description: `{{ $value }} scheduled runs of the next 12 hours on {{ $labels.server }} are at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText()}`,
+    description: `{{ $value }} scheduled runs of the next 12 hours on {{ $labels.server }} are at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText(limits)}`,
     dashboard: dashboardOf.schedule,
     page: pageOf.tonight,
     needs: ['schedule'],
@@ -126,8 +126,8 @@ function atRisk(limits: Thresholds): Alert {
 function criticalAtRisk(limits: Thresholds): Alert {
   const { newest, unlessBehind, unlessDown } = createExpressions(limits);
   const nextRun = newest('automation_job_next_run_timestamp_seconds', 'min');
-  const ofSoon = `and on (job, cluster, server, project, job_group, job_name)\n  ${nextRun} - time() < ${limits.runsAtRiskSoonSeconds}`;
-  const next = `${newest('automation_job_next_run_at_risk')}${ofCritical('and', limits)}\n${ofSoon}`;
+  const ofSoon = `and on (job, cluster, server, project, job_group, job_name) ${nextRun} - time() < ${limits.runsAtRiskSoonSeconds}`;
+  const next = `${newest('automation_job_next_run_at_risk')}${ofCritical('and', limits)} ${ofSoon}`;
   return {
     ...atRisk(limits),
     alert: 'AutomationRunsAtRiskCritical',
@@ -135,7 +135,7 @@ function criticalAtRisk(limits: Thresholds): Alert {
     for: '0s',
     severity: 'critical',
     summary: 'Critical runs on {{ $labels.server }} are at risk: {{ $labels.reason }}',
-    description: `The next run of {{ $value }} critical jobs on {{ $labels.server }} starts within ${limits.runsAtRiskSoonSeconds / 3600} hours and is at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText(' and on (cluster, server, project, job_group, job_name) automation_schedule_critical')}`,
+    description: `The next run of {{ $value }} critical jobs on {{ $labels.server }} starts within ${limits.runsAtRiskSoonSeconds / 3600} hours and is at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText(limits, `${ofCritical('and', limits)} ${ofSoon}`)}`,
   };
 }
 
