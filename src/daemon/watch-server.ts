@@ -230,9 +230,8 @@ function findTroubles(
 ): readonly Trouble[] {
   const status = executions?.status();
   const running = status === undefined ? [] : listRunning(status, executionSettings);
-  const inProgress = running.filter(({ interruptedAtMs }) => interruptedAtMs === undefined);
-  const interruptedCount = running.length - inProgress.length;
-  const overdueCount = inProgress.filter(({ isOverdue }) => isOverdue).length;
+  const interruptedCount = running.filter(({ interruptedAtMs }) => interruptedAtMs !== undefined).length;
+  const overdueCount = running.filter(({ isOverdue }) => isOverdue).length;
   const { isCriticalJob, marginMs } = toExpectedRunsSettings(server, config);
   const limits = toLimits(config.alerts);
   return [

@@ -70,6 +70,7 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
     running: running.toSorted(byUrgency).slice(0, maxShown),
     runningCount: running.length,
     overdueCount: running.filter((one) => one.isOverdue).length,
+    interruptedCount: running.filter((one) => one.interruptedAtMs !== undefined).length,
     waitingCount,
     ended: ended.slice(0, maxShown),
     endedCount: ended.length,
@@ -123,7 +124,8 @@ function toRunning(execution: Execution, seenMs: number | undefined, settings: S
   const { id, project, startedAtMs, job, interruptedAtMs } = execution;
   const name = toJobName(execution);
   if (project === undefined || !isWanted(project, name, settings)) return undefined;
-  const overdue = seenMs !== undefined && !isWaiting(execution) && isOverdue(execution, project, seenMs, settings);
+  const isInProgress = !isWaiting(execution) && interruptedAtMs === undefined;
+  const overdue = seenMs !== undefined && isInProgress && isOverdue(execution, project, seenMs, settings);
   const ofJob = { job: toJob(name), jobId: job?.id, averageMs: job?.averageDurationMs };
   return { id, project, ...ofJob, startedAtMs, isOverdue: overdue, interruptedAtMs };
 }
@@ -147,7 +149,11 @@ function toEnded({ group, name, ...run }: RecentRun): EndedStatus {
 }
 
 function byUrgency(a: RunningStatus, b: RunningStatus): number {
-  return Number(b.isOverdue) - Number(a.isOverdue) || a.startedAtMs - b.startedAtMs;
+  return Number(needsAction(b)) - Number(needsAction(a)) || a.startedAtMs - b.startedAtMs;
+}
+
+function needsAction({ isOverdue, interruptedAtMs }: RunningStatus): boolean {
+  return isOverdue || interruptedAtMs !== undefined;
 }
 
 type Unreadable = Pick<ExecutionsOfServer, 'runningSight' | 'runningDenied' | 'hidden'>;

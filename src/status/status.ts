@@ -129,10 +129,12 @@ export type ExecutionsOfServer = {
   /** Projects whose running executions cannot be read, although running executions of other projects can. */
   readonly runningDenied: readonly string[];
   readonly hidden: readonly HiddenHistory[];
-  /** The running executions: overdue ones first, then the longest. */
+  /** The running executions: overdue and interrupted ones first, then the longest. */
   readonly running: readonly RunningStatus[];
   readonly runningCount: number;
   readonly overdueCount: number;
+  /** The executions that a restart of the server interrupted, but that the server still lists. */
+  readonly interruptedCount: number;
   /** The number of executions that are queued, or scheduled for later. */
   readonly waitingCount: number;
   /** The finished executions, newest first. */

@@ -20,7 +20,10 @@ describe('http/api-status', () => {
       countedSinceMs: Date.UTC(2024, 4, 19, 3, 20),
       seenMs: Date.UTC(2024, 4, 20, 3, 19),
       waitingCount: 3,
-      running: [running({ isOverdue: true }), running({ id: 4712, job: undefined, averageMs: undefined })],
+      running: [
+        running({ isOverdue: true }),
+        running({ id: 4712, job: undefined, averageMs: undefined, interruptedAtMs: atMs - 60_000 }),
+      ],
       runningCount: 12,
       ended: [ended({ ending: 'timedout' })],
       endedCount: 40,
@@ -146,6 +149,7 @@ describe('http/api-status', () => {
             running_denied: ['hr'],
             running_count: 12,
             overdue_count: 1,
+            interrupted_count: 1,
             waiting_count: 3,
             running: [
               {
@@ -155,6 +159,7 @@ describe('http/api-status', () => {
                 started: '2024-05-20T03:16:40.000Z',
                 average_seconds: 120,
                 overdue: true,
+                interrupted: null,
               },
               {
                 id: 4712,
@@ -163,6 +168,7 @@ describe('http/api-status', () => {
                 started: '2024-05-20T03:16:40.000Z',
                 average_seconds: null,
                 overdue: false,
+                interrupted: '2024-05-20T03:18:40.000Z',
               },
             ],
             left_out: { jobs: 12, durations: 3, limited_by: 'jobs.cap' },
@@ -225,6 +231,7 @@ describe('http/api-status', () => {
               running_readable: runningSight,
               running_count: null,
               overdue_count: null,
+              interrupted_count: null,
               waiting_count: null,
             },
           },

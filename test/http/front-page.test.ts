@@ -185,7 +185,9 @@ automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago.`);
       endedCount: 4,
     });
     const text = toText(await readPage([server('prod', { executions: told, collectors: [] })]));
-    expect(text.slice(text.indexOf('Runs now'), text.indexOf('Pages'))).toBe(`Runs now: 1 overdue, 2 more waiting
+    expect(
+      text.slice(text.indexOf('Runs now'), text.indexOf('Pages')),
+    ).toBe(`Runs now: 1 overdue, 1 interrupted, 2 more waiting
 Job | Project | Since | For
 nightly/settle #4700 | pay | 01:19 UTC | 2 h (average 2 min) ✗ overdue
 nightly/settle #4711 | pay | 03:16 UTC | 3 min (average 2 min) ✗ interrupted at 03:18 UTC

@@ -72,7 +72,11 @@ export function ended(given: Partial<EndedStatus> = {}): EndedStatus {
 /** The given executions, read a moment ago. */
 export function executions(given: Partial<ExecutionsOfServer> = {}): ExecutionsOfServer {
   const { running: runs = [], ended: over = [] } = given;
-  const counts = { runningCount: runs.length, overdueCount: runs.filter(({ isOverdue }) => isOverdue).length };
+  const counts = {
+    runningCount: runs.length,
+    overdueCount: runs.filter(({ isOverdue }) => isOverdue).length,
+    interruptedCount: runs.filter(({ interruptedAtMs }) => interruptedAtMs !== undefined).length,
+  };
   const sight = { runningSight: 'known', runningDenied: [], hidden: [] } as const;
   const lists = { running: runs, ended: over, endedCount: over.length, hours: toHours(over, atMs), ...sight };
   return {

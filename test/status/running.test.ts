@@ -52,19 +52,27 @@ describe('status/running', () => {
     expect(toWhatRuns({ ...status, running, seenMs: nowMs }, settings)?.overdueCount).toBe(1);
   });
 
-  it('lists overdue executions first, then the longest running', () => {
+  it('lists overdue and interrupted executions first, then the longest running', () => {
+    const stopped = run(6, { startedAtMs: nowMs - 400_000, interruptedAtMs: nowMs - 300_000 });
     const adHoc = run(4, { job: undefined });
     const deleted = run(5, { job: undefined, isJobDeleted: true, startedAtMs: nowMs - 9_000_000 });
-    const told = tell([run(2), run(1), run(3, { startedAtMs: nowMs - 360_001 }), adHoc, deleted]);
+    const told = tell([run(2), run(1), run(3, { startedAtMs: nowMs - 360_001 }), adHoc, deleted, stopped]);
 
     expect(told?.running.map(({ id, job, averageMs, isOverdue }) => [id, job, averageMs, isOverdue])).toEqual([
+      [6, 'nightly/settle', 120_000, false],
       [3, 'nightly/settle', 120_000, true],
       [5, '__deleted__', undefined, false],
       [4, undefined, undefined, false],
       [2, 'nightly/settle', 120_000, false],
       [1, 'nightly/settle', 120_000, false],
     ]);
-    expect(told).toMatchObject({ runningCount: 5, overdueCount: 1, waitingCount: 0, serverNowMs: nowMs });
+    expect(told).toMatchObject({
+      runningCount: 6,
+      overdueCount: 1,
+      interruptedCount: 1,
+      waitingCount: 0,
+      serverNowMs: nowMs,
+    });
   });
 
   it('counts waiting executions', () => {

@@ -112,8 +112,8 @@ const toCollector = toFields<CollectorStatus>()(
   'name result reason message complaints sinceMs everyMs lastRunAtMs lastSuccessAtMs nextRunAtMs isUnderWay tookMs series',
 );
 const toHidden = toFields<ExecutionsOfServer['hidden'][number]>()('project counted readable');
-const toCounts = toFields<Partial<ExecutionsOfServer>>()('runningCount overdueCount waitingCount');
-const toRunning = toFields<RunningStatus>()('id project job startedAtMs averageMs isOverdue');
+const toCounts = toFields<Partial<ExecutionsOfServer>>()('runningCount overdueCount interruptedCount waitingCount');
+const toRunning = toFields<RunningStatus>()('id project job startedAtMs averageMs isOverdue interruptedAtMs');
 const toLeftOut = toFields<Partial<NonNullable<ExecutionsOfServer['leftOut']>>>()('jobs durations limitedBy');
 const toEnded = toFields<EndedStatus & { status: string }>()('id project job status startedAtMs endedAtMs');
 

@@ -264,7 +264,7 @@ function renderRunning(execution: RunningExecution, { isSilent, root, url, ofJob
     ['Runs at', startsAtMs === undefined ? undefined : toMoment(startsAtMs)],
     [isSilent ? 'Duration when last seen' : 'Running for', isWaiting ? undefined : toDuration(forMs)],
     ['Average of the job', averageMs === undefined ? undefined : toLength(averageMs)],
-    ['Overdue', isOverdue && interruptedAtMs === undefined ? '✗ yes' : undefined],
+    ['Overdue', isOverdue ? '✗ yes' : undefined],
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   return html`<div class="headline off"><h1><span class="sign" aria-hidden="true">…</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toStanding(

@@ -214,7 +214,8 @@ function renderExecutions({ name, executions, state, visibleProjects }: ServerSt
 type ToAddress = (id: number) => string;
 
 function renderRunning(executions: ExecutionsOfServer, isSilent: boolean, toAddress: ToAddress): Html {
-  const { running, runningCount, runningSight, runningDenied, overdueCount, waitingCount } = executions;
+  const { running, runningCount, runningSight, runningDenied, overdueCount, interruptedCount, waitingCount } =
+    executions;
   const { serverNowMs, seenMs = serverNowMs } = executions;
   const title = isSilent ? `Last seen running ${toTime(seenMs, serverNowMs)}` : 'Runs now';
   if (runningSight !== 'known')
@@ -224,6 +225,7 @@ function renderRunning(executions: ExecutionsOfServer, isSilent: boolean, toAddr
   const facts = [
     runningCount === 0 ? 'nothing' : undefined,
     overdueCount === 0 ? undefined : `${overdueCount} overdue`,
+    interruptedCount === 0 ? undefined : `${interruptedCount} interrupted`,
     waitingCount === 0 ? undefined : `${waitingCount} more waiting`,
     runningDenied.length === 0 ? undefined : `not readable in ${toCount(runningDenied.length, 'project')}`,
   ].filter((fact) => fact !== undefined);
