@@ -50,7 +50,7 @@ export type Executions = {
   /** Returns the duration that 75 % of the runs of a job do not exceed; the average if durations of the job are not counted. */
   readonly durationMs: (...job: Parameters<LedgerCache['factsOf']>) => number | undefined;
   readonly averages: Averages;
-  /** Call before requesting the jobs of a project, and pass the list to the result. Undefined before the first round. */
+  /** Call before requesting the jobs of a project. The returned function takes the list. Undefined before the first round. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
   /** Returns how many seconds the project with the largest lag is behind; 0 before the first round. */
   readonly lagSeconds: () => number;
@@ -209,7 +209,7 @@ function toComplaints(
   ofRows: readonly string[],
 ): readonly string[] {
   const { countedSinceMs } = cache.facts();
-  // The times differ if the option was added late or names a future time.
+  // The start of counting differs from the option if the option was added after counting had begun, or names a future time.
   const isVain = countFromMs !== undefined && countedSinceMs !== undefined && countFromMs !== countedSinceMs;
   const since = isVain ? new Date(countedSinceMs).toISOString() : '';
   const vain = `executions.count_from has no effect, because executions have been counted since ${since}`;
@@ -246,7 +246,7 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
-/** Plans reads of averages. Runs as a step of another job change an average without a counted execution. */
+/** Plans reads of averages. If a job runs as a step of another job, its average changes without a counted execution. */
 export function createAverages({ cache, serverNowMs, clock }: Options) {
   const begunTicks = clock.ticks();
   const askedTicks = new Map<string, number>();

@@ -5,7 +5,7 @@ export type ExecutionSettings = SeriesRules & {
   readonly overlapMs: number;
   /** The maximum time between two reads of any project, idle or not. */
   readonly maxDelayMs: number;
-  /** How far before the first start of the exporter counting begins. */
+  /** Counting begins this long before the first start of the exporter. */
   readonly backfillMs: number;
   /** The configured start of counting. The configured start replaces `backfillMs`. */
   readonly countFromMs?: number | undefined;

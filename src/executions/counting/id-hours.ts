@@ -80,7 +80,10 @@ export function toGreatestId(hours: IdHours): number | undefined {
   return greatestId === noGreatest ? undefined : greatestId;
 }
 
-/** Returns the hours that change when the executions become known. A slow clock adds ids to its latest hour. */
+/**
+ * Returns the hours that change when the executions become known. If the clock is behind, new ids are added to the latest known
+ * hour.
+ */
 export function withIds(
   hours: IdHours,
   started: readonly Started[],

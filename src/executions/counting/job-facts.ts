@@ -10,7 +10,8 @@ type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
 
 /**
  * Updates the facts of a job with one more run. Each fact comes from the newest run that has this fact, so the order of calls
- * does not matter. A future-dated run counts as ended when it was read, and as older than any run with a greater id.
+ * does not matter. If the end of a run is in the future, the time of the read replaces its end, and every run with a greater id
+ * is newer.
  */
 export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefined, seenAtMs: number): JobFacts {
   const run = isAhead(read.endedAtMs, seenAtMs) ? { ...read, endedAtMs: seenAtMs } : read;
@@ -88,7 +89,10 @@ function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boo
   return endedAtMs === before.lastEndMs && id > before.lastId;
 }
 
-/** Returns the last start of a job. Runs without a start, or with one after their end, count only if no other run has a start. */
+/**
+ * Returns the last start of a job. A run without a start, or with a start after its end, counts only if it is the first known
+ * run.
+ */
 function toLastStart({ startedAtMs, endedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
   if (before === undefined) return Math.min(startedAtMs, endedAtMs);
   const isKnown = lacksStart !== true && startedAtMs <= endedAtMs;

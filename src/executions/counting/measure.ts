@@ -11,7 +11,7 @@ export type MeasureRules = {
   readonly buckets: readonly number[];
   /** The server time at which the runs were read. */
   readonly seenAtMs: number;
-  /** The time up to which all executions are counted; new cells start at the same time. */
+  /** The time up to which all executions are counted; new cells start at this time. */
   readonly startMs: number;
   /** True after a restore: series may have been published before, so they do not start at 0. */
   readonly isShown?: boolean;
@@ -127,7 +127,8 @@ export function measureFailures(
     cell.count += 1;
     cell.isReleased ||= isOfGap === true;
   }
-  // The last failure of a job is set first: an older failure may then show that the last is not the first of its kind.
+  // The last failure of a job is set first. An older failure with the same lines may then show that the last failure is not
+  // new.
   for (const isLast of [true, false])
     for (const failure of failures) {
       const key = toJobKey(failure.project, failure.group, failure.name);

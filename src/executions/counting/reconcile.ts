@@ -69,7 +69,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
     entries.push(entry);
     const isOrdered = hasOrder(row, oneTimeIds);
     const isComparable = isOrdered && startedAtMs <= seenAtMs + maxAheadMs;
-    // The date of an import may be between the times of a slow server clock and of the exporter's clock.
+    // If the server clock is behind, an import may have started after the server time and before the exporter's time.
     const isBetween = isOrdered && !isComparable && startedAtMs <= latestMs;
     const order = isBetween ? (later ??= toLaterOrder(input)) : (present ??= createIdOrder(ids, seenAtMs));
     if ((isComparable || isBetween) && order.isImported(entry)) {
@@ -122,7 +122,10 @@ export function reconcile(input: ReconcileInput): Reconciled {
   };
 }
 
-/** Returns an id order that includes these rows: perhaps no other ids are known for the time before the clock was set back. */
+/**
+ * Returns an id order that includes these rows. If the clock was set back, perhaps no other ids are known for the time after
+ * the server time.
+ */
 function toLaterOrder({ rows, ids, oneTimeIds, latestMs, epochStartedAtMs }: ReconcileInput): IdOrder {
   const ordered = rows.filter(
     (row) => hasOrder(row, oneTimeIds) && row.startedAtMs >= epochStartedAtMs && row.startedAtMs <= latestMs,

@@ -71,7 +71,7 @@ export function createFailures() {
         documents: [toDocument(key, { ...failure, failureClass, lines })],
         done: () => {
           const latest = waiting.get(key);
-          // A ledger that was opened after the commit already has the class.
+          // If the ledger was opened after the commit, the failure was loaded with its class, and may be counted already.
           if (latest !== undefined) waiting.set(key, { ...latest, failureClass, lines });
         },
       };

@@ -71,7 +71,7 @@ export async function openLedgerCache(
     states,
     idHours,
     facts: () => contents.facts,
-    /** True from a restore with lost commits until the ledger is opened. */
+    /** True if the ledger has the mark of a restore that lost commits. `open` of the restore gap removes the mark. */
     isRestored: documents.some(({ kind, key }) => kind === restored.kind && key === restored.key),
     /** Returns the facts of a job by name. With an id, returns the facts of the job with this id, which may have another name. */
     factsOf: (project: string, group: string, name: string, jobId?: string): JobFacts | undefined => {

@@ -103,8 +103,8 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
 
 /**
  * Changes a state after the clock was set back by a known amount while the exporter was not running. Read times in the future
- * prove that the clock was set back. A mistake about the clock has no effect without earlier runs. Without proof, counting does
- * not begin earlier: perhaps the exporter's clock was set.
+ * prove that the clock was set back. If no runs were read before, a wrong assumption about the clock has no effect. Without
+ * proof, counting does not begin earlier, because perhaps not the server clock but the exporter's clock was set.
  */
 export function rewindAbsent(
   state: ProjectState,

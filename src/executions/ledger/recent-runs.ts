@@ -55,7 +55,7 @@ export function toNewest(sheets: RecentSheets, latestMs: number): readonly Recen
 
 type Ranked = EndOfRun & { readonly run: RecentRun };
 
-/** Sorts runs by end. A future-dated run gets the newest end of earlier runs. */
+/** Sorts runs by end. The end of a future-dated run is replaced by the latest end of the runs that were stored before it. */
 function rank(sheets: RecentSheets, latestMs: number): readonly Ranked[] {
   let reachedMs = Number.NEGATIVE_INFINITY;
   const inOrder = [...sheets].sort(([one], [other]) => toNumber(one) - toNumber(other)).flatMap(([, runs]) => runs);

@@ -123,7 +123,7 @@ export function createFollowSkew(cache: LedgerCache) {
       await cache.update(async () => {
         const facts = cache.facts();
         const isKept = skewMs === undefined || Math.abs(skewMs - (facts.skewMs ?? Infinity)) <= stepMs;
-        // The stored time may be a day old, because a restart reads one more day.
+        // The stored time may be up to a day too early, because the exporter reads one more day after a restart.
         const isReached = reachedMs !== undefined && reachedMs > (facts.reachedMs ?? 0) + dayMs;
         if (isKept && latest === facts.leap && !isReached) return undefined;
         return { facts: { ...facts, skewMs, leap: latest, ...(isReached ? { reachedMs } : {}) } };
@@ -136,7 +136,7 @@ export function createFollowSkew(cache: LedgerCache) {
 
 type Followed = {
   readonly leap: Window | undefined;
-  /** How far the server clock was behind its present setting, at most, since the difference was last stored. */
+  /** The maximum by which the server clock was behind its present setting since the difference was last stored. */
   readonly wasBehindMs: number;
   /** Stores the difference of the clocks, and the time that a clock more than a day ahead has reached. */
   readonly keep: (reachedMs?: number) => Promise<void>;

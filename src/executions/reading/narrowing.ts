@@ -48,7 +48,7 @@ export function createNarrowing() {
       };
       try {
         const found = await narrow(groups, missing, { toMissing, mayGoOn });
-        // Narrowing has used the time for reading projects.
+        // No time is left to read the projects, because the requests of narrowing used it.
         if (!mayGoOn()) ignore(nowMs);
         return found;
       } catch (error) {
@@ -80,7 +80,10 @@ async function narrow(groups: readonly Group[], missing: number, asking: Asking)
   return found;
 }
 
-/** Splits a group with missing executions in halves, until reading costs no more than a total. */
+/**
+ * Splits a group with missing executions in halves, until reading the projects of a part costs no more than requesting another
+ * total.
+ */
 async function halve(group: Group, missing: number, asking: Asking): Promise<readonly string[]> {
   if (missing <= 0) return [];
   if (group.length <= fewProjects || !asking.mayGoOn()) return group.map(({ project }) => project);

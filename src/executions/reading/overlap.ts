@@ -61,7 +61,7 @@ export function createOverlap(
     },
     /** Call after the clock was set back, with the time that the clock had reached. */
     noteReached,
-    /** Returns the time of a clock that is more than a day ahead, for the next start. */
+    /** Returns the time that the clock has reached, if it is more than a day ahead. The time is stored for the next start. */
     reachedMs: (nowMs: number): number | undefined => (latestMs > nowMs + rememberedForMs ? latestMs : undefined),
     /** Call with the span that a clock skipped when it was set ahead. */
     noteLeap: (latest: Window | undefined): void => {

@@ -5,7 +5,10 @@ export function createRoundFaults(signal: AbortSignal) {
   const unasked: ApiError[] = [];
   let hasAnswered = false;
 
-  /** Reports whether further requests are pointless: credentials were refused, requests are held back, or two had no response. */
+  /**
+   * Reports whether further requests are pointless: credentials were refused, requests are held back, or two requests had no
+   * response.
+   */
   function spoilsTheRest({ kind, details }: ApiError): boolean {
     if (kind === 'unauthorized') return true;
     // If a request was not sent, the error is not caused by the server.

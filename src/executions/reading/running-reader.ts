@@ -110,8 +110,8 @@ const unknownForMs = 60_000;
 const maxPerRound = 25;
 
 /**
- * Returns no running executions for a missing, disabled or denied project, so that the others are still read. Returns undefined
- * if the exporter's own limits prevented the request.
+ * Returns no running executions for a missing, disabled or denied project, so that other projects are still read. Returns
+ * undefined if the exporter's own limits prevented the request.
  */
 function toNothing(error: unknown, isAnswered: boolean): Running | undefined {
   if (error instanceof ApiError && error.details.isOwnLimit === true && isAnswered) return undefined;
@@ -141,7 +141,7 @@ function withInterruptions(read: Running, starts: ReturnType<MemberStarts> | und
   const mark = (execution: Execution): Execution => {
     const { status, startedAtMs, memberUuid = '' } = execution;
     const interruptedAtMs = (status === 'running' ? starts?.get(memberUuid) : undefined) ?? Number.NEGATIVE_INFINITY;
-    // If the clock was set back, a start that was read before may be in the future.
+    // A start that was read before the clock was set back may be in the future.
     return startedAtMs < interruptedAtMs && interruptedAtMs <= serverMs ? { ...execution, interruptedAtMs } : execution;
   };
   return { ...read, executions: executions?.map(mark) };

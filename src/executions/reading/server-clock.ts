@@ -116,11 +116,13 @@ function createBelief() {
     doubted = undefined;
     if (ahead !== undefined && ticks - ahead.atTicks > rememberedForMs) ahead = undefined;
     if (aheadMs > stepMs) ahead ??= { sinceMs: Math.floor(reckonedMs), atTicks: ticks };
-    // Executions that ended before the step of the clock are visible by now.
+    // Late executions from before a step that was first in doubt are visible by now, so the span begins at the time without the
+    // step.
     const leap =
       aheadMs > stepMs && aheadMs <= maxLeapMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
     if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, wasUnseen, leap };
-    // Executions that ended since the last response have dates of the new clock.
+    // The clock may have been set back just after the last response. In that case, executions since that response have dates of
+    // the new clock.
     const lookedAtMs = Math.floor(toldMs - elapsedMs);
     const rewindToMs = Math.min(lookedAtMs, ahead?.sinceMs ?? lookedAtMs);
     ahead = undefined;

@@ -27,7 +27,7 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings }
   const begunTicks = clock.ticks();
   let names: readonly string[] = [];
   let nextTicks = Number.NEGATIVE_INFINITY;
-  /** Projects with running executions that are missing even in a new list of projects. */
+  /** Projects that have running executions, but were missing when the list of projects was last read. */
   let absent: ReadonlySet<string> = new Set();
 
   function findUnknown(cache: LedgerCache, running: readonly Execution[]): Set<string> {

@@ -68,7 +68,7 @@ export type OddRows = ReturnType<typeof createOddRows>;
 
 type Seen = { readonly project: string; readonly field: string; readonly atTicks: number };
 
-/** Records rows of executions that cannot be read. Unreadable rows are reported, and do not affect others. */
+/** Records rows of executions that cannot be read. Unreadable rows are reported, and do not affect other rows. */
 export function createOddRows(observe: Pick<ExecutionsObserver, 'unknownValue' | 'skipped'>, ticks: () => number) {
   const seen = new Map<string, Seen>();
   return {

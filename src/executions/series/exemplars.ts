@@ -17,7 +17,7 @@ export function createExemplars(bounds: readonly number[]) {
   const known = new Map<string, (Exemplar | undefined)[]>();
 
   return {
-    /** Records a traced run. A future-dated run gets the server time, because its date would displace all others. */
+    /** Records a traced run. A future-dated run gets the server time, because its date would displace all other runs. */
     note: ({ run, traceId, spanId }: TracedRun, { cells }: Totals, serverNowMs: number = run.endedAtMs): void => {
       const { project, startedAtMs, endedAtMs } = run;
       const ending = toEnding(run);
