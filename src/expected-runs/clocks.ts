@@ -70,7 +70,7 @@ function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
 const knownForMs = 86_400_000;
 const maxMembers = 100;
 
-/** Records the span that a clock skipped, or that the clock was set back. */
+/** Records the span that a clock skipped, or by which it was set back. */
 export function createClockNotes(
   clock: Pick<Clock, 'now' | 'ticks'>,
   timelines: Map<string, Timeline>,

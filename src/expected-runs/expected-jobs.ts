@@ -26,7 +26,7 @@ import type { SourceNotes } from './sources.ts';
 export type ExpectedJobs = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** Returns the failing nodes whose first failure is at least a minute old, or a shorter interval. */
+  /** Returns the failing nodes whose first failure is at least a minute old, or at least as old as a shorter interval. */
   readonly failingNodes: () => FailingNodes;
   readonly hours: () => readonly HourOfTimes[];
   /** Loads the stored state. The function may be called again after an error. */
@@ -76,7 +76,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const noted = { throughMs: 0 };
   let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
-  /** Jobs whose watch starts again. The next transaction stores the restarted jobs. */
+  /** Jobs whose watch starts again. The next transaction stores these jobs. */
   let begun: readonly Judged[] = [];
 
   async function load(): Promise<void> {

@@ -87,7 +87,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
 
   return {
     failingNodes,
-    /** Loads the stored state. Call before executions are counted, because their runs are recorded here. */
+    /** Loads the stored state. Call before executions are counted, because counted runs are recorded here. */
     open: jobs.open,
     commitHook: jobs.commitHook,
     read: async (signal: AbortSignal): Promise<Outcome> => {

@@ -16,7 +16,8 @@ type Recorded = {
 
 /** For each transaction that counts runs, records the runs of jobs with undecided times, and the nodes of all runs. */
 export function createRunNotes({ all, nodes, noted, isBeginning, serverNowMs }: Recorded): CommitHook {
-  // Until restarted jobs are stored, no run counts as recorded. After a crash before the commit, these jobs restart again.
+  // Until the jobs whose watch starts again are stored, no run counts as recorded. After a crash before the commit, their watch
+  // starts again.
   const toNoted = (): LedgerDocument[] => (isBeginning() ? [] : [toNotedDocument(noted.throughMs)]);
   const pending = new WeakMap<readonly unknown[], { jobs: readonly WatchedJob[]; changed: NodeChanges }>();
   const findChanged = createNodeNotes();

@@ -12,7 +12,7 @@ type AskInput = {
   readonly isChanged: boolean;
   /** True if a missed run waits for a confirmation of the known start times. */
   readonly isWaiting: boolean;
-  /** True while too many other jobs wait: a list then ends with two start times, and the next turn requests more. */
+  /** True while too many other jobs wait. Two start times are then enough, and the next turn of the job requests more. */
   readonly isBrief: boolean;
 };
 
@@ -68,11 +68,11 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
     answers.push(isChanged ? { ...answer, isAfterEdit: true } : answer);
     if (job.timetable === undefined && question.ask === 'next') break;
     known = joinAnswer(known, answer, { decidedMs: job.decidedMs, doubtMs: 0 }).timetable;
-    // A single start time does not show the following ones, so the list needs at least two.
+    // A single start time does not show the distance to the next one, so at least two are needed.
     if (isBrief && question.ask === 'times' && timesAfter(known, askedAtMs).length > 1) break;
     isListDue &&= question.ask === 'next';
     isUnedited ||= question.ask === 'times';
-    // Without a start time in the span, the next start is later.
+    // If the span has no start time, the next start is after the span and not known yet.
     isNextSure ||= answer.timesMs.length > 0;
   }
   return { answers, requests: answers.length, workMs };
@@ -105,5 +105,5 @@ async function ask(api: Pick<Api, 'get'>, { id }: WatchedJob, one: One): Promise
 type Over = { readonly why: string };
 
 const minuteMs = 60_000;
-/** A run that is due now may be the next run by another clock. */
+/** A run that is due now is still the next run by a clock that is behind. */
 const maxOverMs = 2 * minuteMs;

@@ -19,9 +19,9 @@ export type Situation = {
 };
 
 /**
- * Plans the next request about a schedule; undefined if no request is needed. Spans start small and grow, because the
- * server has all times of a span in memory. A long span comes after the next start and the hour after it, because the
- * schedule may have been edited. To confirm known start times, that hour is enough.
+ * Plans the next request about a schedule; undefined if no request is needed. Spans start small and grow, because the server
+ * has all times of a span in memory. Before a long span, the next start and the hour after it are requested, because the
+ * schedule may have been edited. To confirm known start times, a span up to the end of that hour is enough.
  */
 export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {
   const { nowMs, hasForecast, maxSpanMs, isNextSure, isListDue, isUnedited, isConfirming } = situation;
@@ -100,7 +100,7 @@ const maxGrowth = 27;
 const fewTimes = 1.9;
 /** For a schedule that starts every second, the span has 3,660 starts. */
 const maxUnsureMs = hourMs + minuteMs;
-/** The maximum age of a response that is valid if the list shows no edit: the duration of a first contact with many jobs. */
+/** How long a response stays valid if the list shows no edit: as long as the first requests for many jobs may take. */
 const freshMs = 30 * minuteMs;
 const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;

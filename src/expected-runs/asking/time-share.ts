@@ -10,7 +10,7 @@ export function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
     leftMs: (): number => leftMs,
     /** Reports whether the rest of the time is reserved for jobs that are not urgent. */
     isTurnOfOthers: (): boolean => leftMs <= fullMs * shareOfOthers,
-    /** Adds a share of the time since the last call to the rest, up to the share of one interval. */
+    /** Adds the share of the time since the last call to the time that is left. At most the share of one interval is left. */
     grow: (): void => {
       const ticks = clock.ticks();
       leftMs = Math.min(fullMs, leftMs + (ticks - atTicks) * shareOfTime);

@@ -26,7 +26,7 @@ type DecideInput = {
   readonly aheadMs?: number;
   /** How far the clock of the member may be behind other clocks. */
   readonly behindMs?: number;
-  /** The time before which ended runs are unknown. */
+  /** Runs that ended before this time are unknown. */
   readonly countedFromMs: number;
   readonly running: readonly SeenRun[];
   readonly sources: Sources;
@@ -227,7 +227,8 @@ function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs
   const missedMs = verdicts.flatMap(({ is, expectedMs }) => (is === 'missed' ? [expectedMs] : []));
   const misses = addMisses(job.misses, verdicts, decidedMs);
   const { timetable } = job;
-  // The last decided time limits the next start window. Times after the request stay, because the pattern repeats.
+  // The last decided time limits the next start window. Times after the request stay, because later times are computed from
+  // their pattern.
   const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs || time > timetable.askedAtMs) ?? [];
   // A run matches only one expected time, but stays until the end of the start window.
   const kept = job.runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= decidedMs);

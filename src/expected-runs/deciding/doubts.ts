@@ -17,7 +17,7 @@ export function findDoubt(job: WatchedJob, reason: MissReason, atMs: number): Do
 function isDefinitionKnown({ definition, lastModifiedMs }: WatchedJob, atMs: number): boolean {
   if (definition === undefined) return false;
   const { askedAtMs } = definition;
-  // An edit by the clock of another member may be in the future.
+  // The date of an edit comes from the clock of another member, so it may be in the future.
   return lastModifiedMs === undefined ? atMs - askedAtMs < dayMs : askedAtMs > Math.min(lastModifiedMs, atMs);
 }
 

@@ -200,7 +200,7 @@ export type Misses = {
   readonly timesMs: readonly number[];
 };
 
-/** Adds decided times to the missed runs of a job, and removes times that are a week older. */
+/** Adds decided times to the missed runs of a job, and removes times more than a week before the last decided time. */
 export function addMisses(
   before: readonly Misses[] | undefined,
   verdicts: readonly Verdict[],

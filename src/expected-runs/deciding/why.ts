@@ -65,7 +65,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
   const sentences = [
     verdict === undefined ? toUndecided(job, nowMs, asked) : toSentence(verdict, then, nowMs),
     ...now.map(({ fact, atMs }) => `${toCapital(fact)} (seen ${toTime(atMs, nowMs)}).`),
-    // Runs show the new name of a job earlier than the job list.
+    // After a job was renamed, its runs have the new name earlier than the job list.
     ...(lastRun === undefined && verdict?.is === 'ran' ? [] : [toLastRun(lastRun, nowMs)]),
     `Next run: ${toNext(job, nowMs)}.`,
     ...(job.unread?.why === undefined

@@ -54,7 +54,8 @@ export type QuietWindow = {
 
 /**
  * Finds the windows that affect the fewest critical runs, then the fewest runs, then the earliest windows. Windows do not
- * overlap and start at full minutes. A job with unknown starts counts with its former number of runs.
+ * overlap and start at full minutes. From the time at which its starts are unknown, a job counts with the average number of its
+ * known starts, but at least with one.
  */
 export async function findWindows(input: WindowsInput, pause: Pause): Promise<readonly QuietWindow[]> {
   const { nowMs, withinMs, forMs, count } = input;

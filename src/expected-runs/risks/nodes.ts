@@ -72,8 +72,9 @@ const maxJobs = 10;
 const quietMs = 8 * 86_400_000;
 
 /**
- * Returns the jobs that prove that a node fails: several failed jobs, without a later success. A job that also failed while
- * others succeeded on the node is no proof; `failsSinceMs` is the end of its first failure in a row.
+ * Returns the jobs that prove that a node fails: several failed jobs, without a later success. A job is no proof if it already
+ * failed before the node began to fail, while other jobs succeeded on the node. `failsSinceMs` returns the end of the first of
+ * a job's consecutive failures.
  */
 export function findWitnesses(
   { jobs, sinceMs }: FailingNode,

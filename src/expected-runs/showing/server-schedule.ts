@@ -19,7 +19,7 @@ export type ServerSchedule = {
   /** The number of watched jobs, and of watched jobs that are off or in a project that is off. */
   readonly jobCount: number;
   readonly offCount: number;
-  /** The number of other jobs whose starts within the next day are not all known. */
+  /** The number of jobs that are not off, but whose starts within the next day are not all known. */
   readonly untimedCount: number;
   /** The last twelve hours and the current hour; undefined for an unknown hour. */
   readonly hours: readonly {
