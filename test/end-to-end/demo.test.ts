@@ -174,7 +174,7 @@ describe('end-to-end/demo, as configured', () => {
 });
 
 describe('end-to-end/demo', () => {
-  // On an idle machine, the page shows them within two minutes. On a loaded one, the exporter requests schedules more slowly.
+  // On an idle machine, the page shows these problems within two minutes. On a loaded one, the exporter requests schedules more slowly.
   it.each(isAll ? ['each kind'] : [])('shows a problem of %s', { timeout: 450_000 }, async () => {
     const { url } = await start();
     const read = async (path: string): Promise<string> => (await fetch(`${url}/${path}`)).text();

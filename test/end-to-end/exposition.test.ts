@@ -198,7 +198,7 @@ describe('end-to-end/exposition', () => {
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
   });
 
-  it('refuses an unknown path without details', async () => {
+  it('reveals no details when it refuses an invalid path', async () => {
     const { status, body } = await get('/runbooks/%');
 
     expect({ status, body }).toEqual({ status: 400, body: 'Bad request.\n' });

@@ -50,7 +50,7 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
       expect(await prometheus.query('automation_exporter_execution_lag_seconds < 60')).toHaveLength(1),
     );
 
-    // The speed of the clock does not shorten runs, so conditions do.
+    // A faster clock does not shorten runs, so `durationFactor` shortens them.
     simulator.control.setConditions({ failureFactor: 6, durationFactor: 0.02 });
     simulator.control.setExecutionMode('active');
     await eventually(async () => expect(readTruth(simulator).size).toBeGreaterThan(15));

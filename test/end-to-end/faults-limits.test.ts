@@ -139,7 +139,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     },
   );
 
-  it.each([600, -600])('faults/row-19: clocks ±10 minutes apart: %i s change no result', async (skewSeconds) => {
+  it.each([600, -600])('faults/row-19: clocks ±10 minutes apart: a server clock that is %i s ahead changes no result', async (skewSeconds) => {
     await watchFaults({}, async (watch) => {
       const { control } = watch.simulator;
       await watch.isWell();

@@ -150,7 +150,7 @@ describe('end-to-end/permissions', () => {
     await settled(watching);
 
     watching.simulator.control.addToken({ token, policy: { projects: ['pay'], events: ['pay'], nodes: ['pay'] } });
-    // The list is cached for longer than executions allow.
+    // The cached list of projects is now older than the collector `executions` accepts.
     watching.forward(61_000);
     // A hidden project may return, so its counters stay.
     const left = { pay: namesOf(ofProject), hr: namesOf(counted) };

@@ -226,7 +226,7 @@ All 4 finished executions, failures only
       'from 02:00 UTC: 1 ended, 1 failed',
       'from 03:00 UTC: 1 ended, 0 failed',
     ]);
-    // Data of one server is enough for an hour.
+    // An hour is known if the data of one server reaches back to this hour.
     const later = server('later', { executions: executions({ ended: over.slice(0, 2) }) });
     const both = await readPage([server('prod', { executions: executions({ ended: over }) }), later]);
     expect(both).toContain('<title>from 01:18 UTC: 1 ended, 0 failed');

@@ -171,7 +171,7 @@ describe('http/metrics', () => {
     expect((await ask('/metrics')).body).toBe('one 1\n');
   });
 
-  it('refuses the former selection of all servers', async () => {
+  it('refuses `view=all`, which selected all servers in an earlier release', async () => {
     const { ask } = await serveMetrics();
     expect(await ask('/metrics?view=all')).toMatchObject({
       status: 400,

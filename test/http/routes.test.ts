@@ -29,7 +29,7 @@ describe('http/routes', () => {
     expect([await ask(path), ...(await Promise.all(changed.map(ask)))]).toEqual([200, ...changed.map(() => 404)]);
   });
 
-  it.each(['/dashboards', '/dashboards/', '/runbooks', '/runbooks/', '/'])('answers %s', async (path) => {
+  it.each(['/dashboards', '/dashboards/', '/runbooks', '/runbooks/', '/'])('serves a page at %s', async (path) => {
     expect(await ask(path)).toBe(200);
   });
 });

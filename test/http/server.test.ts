@@ -212,7 +212,7 @@ describe('http/server', () => {
     const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 40 } });
     const kept: Socket[] = [];
     for (let count = 0; count < 25; count += 1) kept.push(await keep(port));
-    // The next scraper is the one that was idle longest.
+    // Each round scrapes on every connection, so the next one to scrape was always idle longest.
     for (let round = 0; round < 4; round += 1) {
       for (const socket of kept) await askOn(socket);
     }

@@ -21,7 +21,7 @@ export type Collector = Awaited<ReturnType<typeof startCollector>>;
 
 type CollectorOptions = {
   readonly sightings: Sightings;
-  /** The file with its address, for resolvers of its name. */
+  /** The file with the address of the collector, for resolvers of its name. */
   readonly addressFile: string;
   /** Whether the collector always rejects the trace of an execution. */
   readonly isPoisoned: (runId: string) => boolean;

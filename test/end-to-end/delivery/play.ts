@@ -15,7 +15,7 @@ export type PlayOptions = Omit<WorldOptions, 'roundsPerKill'> & {
   /** The time without events at the end, because recounts take a day or more. */
   readonly restHours: number;
   readonly begin?: (world: World) => void;
-  /** Returns further faults after the rest. */
+  /** Checks more after the time without events; returns the faults that it finds. */
   readonly atRest?: (world: World, expected: Expectation) => Promise<readonly string[]>;
 };
 
@@ -49,7 +49,7 @@ export async function play({
     await comeToRest(world, restHours);
     return await report(world, atRest);
   } catch (error) {
-    // The other worlds end too.
+    // The error is a fault of this world only, so that other worlds play to their end.
     return {
       sightings: world.sightings,
       faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
