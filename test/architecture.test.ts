@@ -275,7 +275,7 @@ function* breachesOf({ path, text }: Source): Generator<string> {
   }
   if (basename(path) === 'index.ts') yield `${path} is an index: name it after what it lists.`;
   if (/^export\s+(type\s+)?\*/m.test(text)) yield `${path} is a barrel: import from the file that has the thing.`;
-  // V8 (Node 24.21) may miss upper case.
+  // With a modifier in an expression, V8 (Node 24.21) may not match upper case.
   if (path.startsWith('src/') && /\(\?[ims-]+:/.test(text.replaceAll(/\/\*\*[^]*?\*\//g, '')))
     yield `${path} has a modifier in an expression, which may not match: use a flag, or classes of letters.`;
 }

@@ -90,7 +90,7 @@ describe('api/budget', () => {
     expect(isIn).toBe(true);
   });
 
-  it('counts a place once if a request leaves twice', async () => {
+  it('frees a place only once if a request gives it back twice', async () => {
     const budget = create(1000, 2);
     const leave = await ask(budget, 'vital', { holdMs: Infinity });
     leave();

@@ -136,7 +136,7 @@ describe('api/client', () => {
     expect(api.server()).toMatchObject({ dialect: 'rundeck', apiVersion: 47 });
   });
 
-  it('requests a name that the release refuses in paths only once', async () => {
+  it('requests only once a name that the release refuses in paths', async () => {
     const page = {
       status: 400,
       headers: { 'content-type': 'text/html' },

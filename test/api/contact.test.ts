@@ -120,7 +120,7 @@ describe('api/contact', () => {
     expect(api.server()).toMatchObject({ hidesMembers: true, mode });
   });
 
-  it('knows when each member at an address started, even if its clock was set', async () => {
+  it('finds the start of each member at an address, even if the clock of the member was set', async () => {
     const { api, server } = await connect(47);
     const starts: [string, number][][] = [];
     for (const [member, since, nowMs] of [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFileLook } from '../../src/api/file-look.ts';
 
-/** Watches one file. A file; the test sets the result of reading it. */
+/** Watches one file; the test sets the result of reading it. */
 function setUp() {
   let ticks = 0;
   let looks = 0;

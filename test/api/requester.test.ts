@@ -192,7 +192,7 @@ describe('api/requester', () => {
     expect(await asking).toMatchObject({ kind: 'timeout', details: { isOwnLimit: true } });
   });
 
-  it('does not open the circuit after a short time to respond', async () => {
+  it('does not open the circuit after timeouts if the server had less than five seconds to respond', async () => {
     const { ask, seen, circuit, ticks } = setUp(['timeout']);
     for (let count = 0; count < 6; count += 1) await ask({ untilTicks: ticks() + 4999 });
     expect(circuit).toEqual([]);

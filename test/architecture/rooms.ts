@@ -1,6 +1,6 @@
 /** Everything that the files of a room may import, in addition to types of the rooms above. */
 export type Room = {
-  /** A path below `src/`, or beside it: a folder, or a file without its ending. The longest that fits a file is its room. */
+  /** A path below `src/`, or beside it: a folder, or a file without its ending. The room of a file is the longest path that fits it. */
   readonly room: string;
   /** The other rooms whose values a room may use. */
   readonly knows?: readonly string[];

@@ -55,7 +55,7 @@ describe('collectors/acl-policies', () => {
         automation_acl_policies{server="prod",project="billing"} 1`);
   });
 
-  it('counts files but no folders, and accepts an empty listing without its list', async () => {
+  it('counts files but no folders, and counts 0 if a listing has no `resources`', async () => {
     const mixed =
       '{"path":"","type":"directory","resources":[{"path":"x.aclpolicy","type":"file"},{"path":"y","type":"directory"},null]}';
     const answers = {

@@ -52,7 +52,7 @@ describe('collectors/projects', () => {
         automation_projects{server="prod"} 1`);
   });
 
-  it('shows zero keys if none can be read', async () => {
+  it('shows 0 projects if none can be read', async () => {
     // A token without rights on projects gets an empty list, not a refusal.
     expect(await scrape({ body: '[]' })).toEqual(shown`
         # TYPE automation_projects gauge

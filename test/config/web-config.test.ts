@@ -171,7 +171,7 @@ basic_auth: {}
     ]);
   });
 
-  it('complains about both files at once', async () => {
+  it('complains about the configuration file and the web configuration at once', async () => {
     const files = { '/etc/web/web.yml': `${tls}, client_ca_file: /ca.crt }`, ...pem };
     const complaints = await complain({ argv, files, yaml: 'log: { level: loud }\n' });
     expect(complaints.map((line) => line.split(': ')[0])).toEqual([

@@ -56,7 +56,7 @@ it('ends the delivery of log records too', async () => {
   expect(closed.toSorted()).toEqual(['/v1/logs', '/v1/traces']);
 });
 
-it('keeps some megabytes of refused traces for a person', async () => {
+it('keeps some megabytes of refused traces until a person retries or drops them', async () => {
   const { delivery, state } = await start();
   const about = { server: 'prod', startedAtMs: 1, spooledAtMs: 2, encoding: 'protobuf', spans: 1 } as const;
   const bytes = Buffer.alloc(2 ** 20);

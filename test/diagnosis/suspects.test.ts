@@ -73,7 +73,7 @@ describe('diagnosis/suspects', () => {
     expect(fitsWithout / worlds).toBeLessThanOrEqual(0.02);
   });
 
-  it('puts a key first that the definition names', async () => {
+  it('puts the key that the definition names before other keys', async () => {
     const { control, minutes, explain } = await begin();
     await minutes(3);
     control.writeKey('keys/other', { user: 'lee' });
@@ -253,7 +253,7 @@ describe('diagnosis/suspects', () => {
     expect(explainFailure(failed(), toKnown({ definition: same })).unchanged).toContain('the definition of the job');
   });
 
-  it('lists only areas as unchanged that the token can read', () => {
+  it('lists an area as unchanged only if the token can read it', () => {
     const read = { sinceMs: birthMs, readMs: birthMs + 90 * minuteMs };
     const find = (named: string, server: Fields, project: Fields) => {
       const areas = new Map<string, Area>([

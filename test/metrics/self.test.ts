@@ -32,7 +32,7 @@ describe('metrics/self', () => {
     ]);
   });
 
-  it('measures its process once', async () => {
+  it('measures its process exactly once, unless `measuresProcess` is false', async () => {
     const isOfProcess = (line: string) => line.startsWith('process_resident_memory_bytes ');
     expect((await scrape()).filter(isOfProcess)).toHaveLength(1);
     expect((await scrape(true)).filter(isOfProcess)).toHaveLength(1);

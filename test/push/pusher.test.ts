@@ -128,7 +128,7 @@ describe('push/pusher', () => {
     ]);
   });
 
-  it('sends increases during an outage once', async () => {
+  it('sends each increase of an outage only once', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     scene.run('pay', 4, 2);

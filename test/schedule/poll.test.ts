@@ -119,7 +119,7 @@ describe('schedule/poll', () => {
     ]);
   });
 
-  it('publishes only that a collector is on after a reload', async () => {
+  it('publishes after a reload only that a collector is on', async () => {
     const { run, scrape, switchOff } = setUp();
     switchOff();
     await run(7);

@@ -59,7 +59,7 @@ const cards = {
     for (let made = 0; made < 3; made += 1)
       scene.time.after(dice.next() * 60_000, () => addBusyPlace(scene, dice, true));
   },
-  // Nobody lists the runs as running: only the next list shows the project.
+  // The runs are not listed as running, so only the next list of projects shows the project.
   newcomer: (scene, { atMs }) => addBusyPlace(scene, scene.dice.of(`newcomer ${atMs}`), false),
   'delete project': ofPlace((scene, place) => {
     // Rows that are deleted before they are read test nothing.

@@ -37,7 +37,7 @@ export type Operator = {
   readonly isUp: () => boolean;
 };
 
-/** What may be missing. */
+/** Events after which executions, series or names may be missing. */
 export type TruthBook = {
   /** Imported executions, by id and start. */
   readonly imports: Set<string>;

@@ -68,7 +68,7 @@ describe('domain/durations/drift', () => {
     expect(full && addDuration(full, 5000, startMs + 200.5 * hourMs).tenths.length).toBe(200);
   });
 
-  it('needs about a kilobyte', () => {
+  it('needs about a kilobyte for the durations of a job', () => {
     const drift = play(Array.from({ length: 500 }, (_, index) => 600 + (index % 70)));
     const kept = drift && toCompact(JSON.parse(JSON.stringify(drift)) as Drift<number[]>);
     expect(kept).toEqual(drift);
