@@ -1,12 +1,12 @@
-// npm 10 and older drop the `.bin/node` link when two packages of the same file offer it; this puts it back.
-// CommonJS and nothing newer than Node 12: it runs on whatever Node the machine has.
+// npm 10 and older drop the link `.bin/node` if two packages offer it; this script restores the link.
+// This script is CommonJS without features newer than Node 12, because it runs on any Node that the machine has.
 'use strict';
 const fs = require('fs');
 const path = require('path');
 
 const name = 'node-' + process.platform + '-' + process.arch;
 try {
-  // In the checkout beside this folder, where the exporter is installed above it.
+  // In a checkout, the package is beside this folder; if the exporter is itself a package, in a folder above.
   const folder = path.dirname(require.resolve(name + '/package.json'));
   const link = path.join(folder, '..', '.bin', 'node');
   if (!fs.existsSync(link)) {
@@ -14,6 +14,6 @@ try {
     fs.symlinkSync(path.join('..', name, 'bin', 'node'), link);
   }
 } catch (error) {
-  // A platform without such a package, or an installation that left it out.
+  // The platform has no such package, or the installation omitted the package.
   if (error.code !== 'MODULE_NOT_FOUND') throw error;
 }

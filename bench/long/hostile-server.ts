@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 
 /**
- * A server process that answers everything except system info in a hostile way. It prints its address; a line of input
- * selects the way; `well` is correct.
+ * A server process that answers everything except system info in a hostile way. It prints its address. A line of input selects the
+ * way; the way `well` gives correct answers.
  */
 const mb = 2 ** 20;
 const ways: Readonly<Record<string, (response: ServerResponse) => void>> = {

@@ -151,7 +151,7 @@ async function recover(scene: ReplicaScene): Promise<number> {
   return (await scene.settle()).ms;
 }
 
-/** Stops an owner inside a transaction: a lock holds it until the process is stopped; then the database ends it. */
+/** Stops an owner inside a transaction: a lock delays the transaction until the process is stopped; then the database ends the transaction. */
 async function stopInside(scene: ReplicaScene): Promise<number> {
   const { replica } = await scene.settle();
   const database = scene.database();

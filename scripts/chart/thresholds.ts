@@ -11,7 +11,7 @@ type Rule = {
 };
 type Fields = Readonly<Record<string, string>>;
 
-/** Renders each text with thresholds for the template of the rules, with their names in `@`, and the defaults. */
+/** Renders, for the template of the rules, each text that contains thresholds (as their names between `@`), and the default thresholds. */
 export function renderThresholds(): string {
   const defaults = Object.fromEntries(
     // This cast is safe: both objects have these keys.

@@ -80,7 +80,7 @@ async function ask(session: ChildProcess, order: Order): Promise<Answer | Lost> 
   const late = setTimeout(limitMs, { lost: `its tests took longer than ${limitMs / 1000} s` }, { signal });
   const outcomes = [answered, exited, late];
   for (const outcome of outcomes) outcome.catch(() => undefined);
-  // Sending to an ended session fails; its end has the reason.
+  // Sending to a session that has ended fails; the reason is in how the session ended.
   session.send(order, () => undefined);
   try {
     return await Promise.race(outcomes);

@@ -121,7 +121,7 @@ function* ofCondition(node: Node, text: string): Generator<Change> {
   if (test === undefined || test.type === 'Literal') return;
   yield becomes(test, 'false');
   if (node.type === 'IfStatement' || node.type === 'ConditionalExpression') yield becomes(test, 'true');
-  // A comparison is negated by its operator.
+  // A comparison is not negated here: the changes of its operator negate it.
   if (!['BinaryExpression', 'UnaryExpression'].includes(test.type)) yield becomes(test, `!(${textOf(test, text)})`);
 }
 

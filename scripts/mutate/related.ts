@@ -15,8 +15,9 @@ const leftOut = [
 ];
 
 /**
- * Returns the test files that load a file, its own first, then tests of files that import it, and so on. A test without
- * a file counts by the imports between. A test of another room counts as two files further away.
+ * Returns the test files that load a file, its own first, then tests of files that import it, and so on. The distance of a test
+ * that is named after no file is the number of imports between the test and the file. A test of another room counts as two files
+ * further away.
  */
 export function relatedTests(file: string, sources: readonly Source[], most: number): readonly string[] {
   const imports = new Map(sources.map((source) => [source.path, targetsOf(source)]));

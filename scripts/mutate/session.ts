@@ -34,7 +34,7 @@ let fault: Mutant | undefined;
 let failures: Failure[] = [];
 let progressMs = 0;
 const proven = new Set<string>();
-/** Each with the reason. */
+/** Test files that are left out, each with the reason. */
 const leftOut = new Map<string, string>();
 const tookMs = new Map<string, number>();
 
@@ -92,7 +92,7 @@ async function run(tests: readonly string[], mutant: Mutant | undefined): Promis
     if (cpuMs() - progressMs > limitMs) answer({ noticedBy: endless, leftOut: [] }, () => process.exit(0));
   }, 500);
   failures = [];
-  // The modules of all runs are returned.
+  // The returned modules are those of all runs so far, so failures are read from `failures`.
   const { unhandledErrors } = await vitest.runTestSpecifications(specifications, false);
   clearInterval(watch);
   const [failure] = failures;

@@ -139,19 +139,22 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     },
   );
 
-  it.each([600, -600])('faults/row-19: clocks ±10 minutes apart: a server clock that is %i s ahead changes no result', async (skewSeconds) => {
-    await watchFaults({}, async (watch) => {
-      const { control } = watch.simulator;
-      await watch.isWell();
-      expect(Math.abs(skewOf(await watch.scrape()))).toBeLessThan(5);
-      control.setClockSkew(skewSeconds * 1000);
-      await soon(async () => expect(Math.abs(skewOf(await watch.scrape()) - skewSeconds)).toBeLessThan(5));
-      await watch.isWell();
-      control.setClockSkew(0);
-      await soon(async () => expect(Math.abs(skewOf(await watch.scrape()))).toBeLessThan(5));
-      await watch.isWell();
-    });
-  });
+  it.each([600, -600])(
+    'faults/row-19: clocks ±10 minutes apart: a server clock that is %i s ahead changes no result',
+    async (skewSeconds) => {
+      await watchFaults({}, async (watch) => {
+        const { control } = watch.simulator;
+        await watch.isWell();
+        expect(Math.abs(skewOf(await watch.scrape()))).toBeLessThan(5);
+        control.setClockSkew(skewSeconds * 1000);
+        await soon(async () => expect(Math.abs(skewOf(await watch.scrape()) - skewSeconds)).toBeLessThan(5));
+        await watch.isWell();
+        control.setClockSkew(0);
+        await soon(async () => expect(Math.abs(skewOf(await watch.scrape()))).toBeLessThan(5));
+        await watch.isWell();
+      });
+    },
+  );
 
   it('faults/row-19: clock steps back: polls and values continue', async () => {
     await watchFaults({}, async (watch) => {
