@@ -31,7 +31,7 @@ export async function askSchedule(api: Api, job: WatchedJob, input: AskInput): P
   const answers: Answer[] = [];
   const hasForecast = await api.supports(jobForecast);
   let known = isChanged ? undefined : job.timetable;
-  let isListDue = isChanged || isWaiting;
+  let isListDue = isWaiting;
   let isNextSure = false;
   let workMs = 0;
   const counted: Pick<Api, 'get'> = {

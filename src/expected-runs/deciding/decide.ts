@@ -202,7 +202,7 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
   if (lastModifiedMs === undefined)
     return isOfProject || (reason !== 'unknown' && isProjectOffAt(sources, job.project, expectedMs));
   // An edit would be visible in the list.
-  return lastModifiedMs <= timetable.askedAtMs && (isOfProject || reason !== 'unknown' || listedAtMs > expectedMs);
+  return lastModifiedMs <= timetable.askedAtMs && (reason !== 'unknown' || listedAtMs > expectedMs);
 }
 
 /** How long decisions wait for a source that is no longer read. */

@@ -167,8 +167,8 @@ function findContention(
   let now = running.length;
   let most = now;
   let exceededMs = threads !== undefined && now > threads ? fromMs : undefined;
-  const crowds: Crowd[] = [];
-  let isCrowded = false;
+  const crowds = new Map<number, Crowd>();
+  let sinceMs: number | undefined;
   let next = 0;
   for (const atMs of begins) {
     next += 1;
@@ -180,12 +180,10 @@ function findContention(
     if (now - ended > threads) exceededMs ??= atMs;
     // If several runs start at the same time, any of these runs may be without a thread.
     if (begins[next] === atMs) continue;
-    const last = isCrowded ? crowds.pop() : undefined;
-    isCrowded = now - ended > threads;
-    if (last !== undefined || isCrowded)
-      crowds.push({ fromMs: last?.fromMs ?? atMs, toMs: isCrowded ? atMs : (last?.toMs ?? atMs) });
+    sinceMs = now - ended > threads ? (sinceMs ?? atMs) : undefined;
+    if (sinceMs !== undefined) crowds.set(sinceMs, { fromMs: sinceMs, toMs: atMs });
   }
-  return { most, exceededMs, crowds };
+  return { most, exceededMs, crowds: [...crowds.values()] };
 }
 
 type Window = {
