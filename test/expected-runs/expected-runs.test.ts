@@ -5,8 +5,9 @@ const job = 'project="pay",job_group="nightly",job_name="settle"';
 
 describe('expected-runs', () => {
   it('counts a run on schedule with its delay', async () => {
-    const { minutes, shown } = createHourly();
+    const { minutes, shown, jobs, validForMs } = createHourly();
     await minutes(2);
+    expect(validForMs()).toBe(180_000);
     expect(shown('job_next_run_timestamp_seconds')).toEqual([
       `automation_job_next_run_timestamp_seconds{${job}} ${Date.UTC(2026, 0, 15, 13) / 1000}`,
     ]);
@@ -16,6 +17,7 @@ describe('expected-runs', () => {
       'automation_schedule_delay_seconds_count{project="pay"} 1',
     ]);
     expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
+    expect(jobs()[0]?.nodes).toEqual({ node01: 5 });
   });
 
   it('shows which jobs are critical', async () => {

@@ -55,5 +55,8 @@ describe('expected-runs, jobs whose schedule is refused', () => {
     );
     expect(outcome()).toMatchObject({ result: 'success', note });
     expect(find(id)?.why.sentence).toMatch(new RegExp(`The schedule of the job cannot be read: .*HTTP ${status}`));
+    control.changeJob(id, { enabled: false });
+    await minutes(5);
+    expect(outcome()).not.toHaveProperty('note');
   });
 });

@@ -40,6 +40,7 @@ export function createScene({
   const state = openSqliteState({ memory: true });
   let nowMs = birthMs;
   let rows: readonly Row[] = [];
+  let validForMs = 0;
   let ownSkewMs = 0;
   let reads = 0;
   let queuedMs = 0;
@@ -114,8 +115,9 @@ export function createScene({
         ...settings,
       },
       readProjects: list.read,
-      publish: async (published) => {
+      publish: async (published, forMs) => {
         rows = published;
+        validForMs = forMs;
         return published.length;
       },
     });
@@ -182,6 +184,8 @@ export function createScene({
       renderSamples(rows.filter((row) => row.family.name === `automation_${family}`))
         .split('\n')
         .filter((line) => line !== ''),
+    /** How long the shown series are valid. */
+    validForMs: () => validForMs,
     jobs: () => [...daemon.expected.jobs().values()],
     /** Reads the list of jobs, as another collector does. */
     readJobs: async (project: string) =>

@@ -36,6 +36,20 @@ describe('expected-runs/sources', () => {
     expect(notes.all().get(sourceKeys.member('m1'))?.at(-1)?.throughMs).toBe(minute * minuteMs);
   });
 
+  it.each([
+    ['timeout', ['failed']],
+    ['server', undefined],
+  ] as const)('records a failed contact only if the server was silent: %s', (kind, values) => {
+    const notes = createSourceNotes(fakeClock({ now: () => 0, ticks: () => 0 }));
+    notes.listener(undefined).failed(refuse({ kind, isOfService: true }));
+    expect(
+      notes
+        .all()
+        .get(sourceKeys.contact)
+        ?.map(({ value }) => value),
+    ).toEqual(values);
+  });
+
   it('records the mode of each member', () => {
     let nowMs = 0;
     let isShared = false;

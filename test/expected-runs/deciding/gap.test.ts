@@ -106,12 +106,12 @@ describe('expected-runs/deciding/gap', () => {
   it('subtracts known times from the likely times of the same hour', () => {
     const hourMs = 3_600_000;
     const every = (fromMs: number, count: number) => Array.from({ length: count }, (_, n) => fromMs + n * (hourMs / 4));
-    const throughMs = 2.3 * hourMs;
+    const throughMs = 2.5 * hourMs;
     const timesMs = [hourMs / 2, 2 * hourMs, ...every(2.5 * hourMs, 8)];
     const timetable = { ...known, askedAtMs: throughMs, untilMs: 4.3 * hourMs, timesMs };
     const { maxPerHour: _none, ...open } = { ...gap, afterMs: 0, throughMs };
     const { verdicts } = closeGap({ ...job, timetable }, open, new Map());
-    // The times 0:30 and 2:00 are known; 1:00 and 2:00 begin an hour.
+    // The times 0:30, 2:00 and 2:30 are known; 1:00 and 2:00 begin an hour.
     expect(verdicts).toMatchObject([
       { expectedMs: hourMs / 4, count: 2 },
       { expectedMs: hourMs, count: 4 },
