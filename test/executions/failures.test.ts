@@ -47,6 +47,14 @@ describe('executions/failures', () => {
     expect((await ledger.load('prod')).filter(({ kind }) => kind === 'failure')).toEqual([]);
   });
 
+  it('counts each of many failures once', async () => {
+    const { open, commit } = await setScene();
+    const { failures, totals, count } = await open();
+    for (let id = 1; id <= 501; id += 1) await commit(failures.expect('pay', { ...run, id }, 'work'));
+    await count();
+    expect(totals()).toEqual(['failures pay//__other__/work 501']);
+  });
+
   it('does not count a failure again after a restore', async () => {
     const { open, commit } = await setScene();
     const before = await open();

@@ -167,11 +167,12 @@ describe('executions/job-lists', () => {
   });
 
   it('does not use the list of jobs of a hidden project', async () => {
-    const { lists, end, gone, hold } = await openLists();
+    const { lists, end, gone, hold, asked, passMs } = await openLists();
     await end('old', 999_000);
     await hold('hidden');
     await lists.begin('pay')([], 1_000_000);
-    expect(gone()).toEqual([]);
+    await passMs(600_000);
+    expect([gone(), asked]).toEqual([[], []]);
   });
 
   it.each([

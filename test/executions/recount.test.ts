@@ -46,11 +46,17 @@ describe('executions/recount', () => {
   it('does not compare the last day of an idle project', async () => {
     const scene = await createScene({ ended: [100.5], known: [100.5] });
     await scene.setComparedWeek(nowMs - dayMs);
-    await scene.look('pay', { nextDayMs: nowMs });
+    await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs });
     expect(scene.asked).toHaveLength(1);
     expect(scene.nextDayMs('pay')).toBe(nowMs);
     await scene.look('pay', { isDayLong: true });
     expect(scene.asked).toHaveLength(2);
+  });
+
+  it('compares nothing before the start of counting', async () => {
+    const scene = await createScene({ ended: [], known: [], countedFromMs: nowMs - hourMs });
+    await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
+    expect(scene.asked).toEqual([]);
   });
 
   it('compares a week once a day', async () => {

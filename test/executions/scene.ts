@@ -20,6 +20,7 @@ export type SceneOptions = DirectOptions & {
   readonly keepBy?: (ledger: Ledger) => Ledger;
   /** The time that passes at each reading of the monotonic clock. */
   readonly tickMs?: number;
+  readonly requestsPerSecond?: number;
 };
 
 /** Plays rounds with a simulated service; the test moves the clock. */
@@ -28,6 +29,7 @@ export async function createScene({
   clientVersion = 47,
   keepBy = (ledger) => ledger,
   tickMs = 0,
+  requestsPerSecond = 10,
   ...options
 }: SceneOptions = {}) {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47, retained: 1e9, ...options });
@@ -67,7 +69,7 @@ export async function createScene({
       server: 'upstream',
       everyMs: 15_000,
       timeoutMs: 10_000,
-      requestsPerSecond: 10,
+      requestsPerSecond,
       client,
       ledger: keepBy(state.ledger),
       clock,

@@ -164,6 +164,14 @@ describe('executions/total-rows', () => {
     expect(show({ cells, hold })).toHaveLength(series);
   });
 
+  it('publishes no failures of a project whose failures by class are incomplete', () => {
+    const cells: Cell[] = [
+      { kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true },
+      { kind: 'failures', labels: [...labels, 'work'], count: 2, isReleased: true },
+    ];
+    expect([show({ cells }), show({ cells, behind: ['pay'] })].map(({ length }) => length)).toEqual([2, 1]);
+  });
+
   it('shows only known facts of a job', () => {
     const job: JobFacts = {
       project: 'pay',
@@ -211,9 +219,10 @@ type Given = {
   readonly jobs?: readonly JobFacts[];
   readonly hold?: Hold;
   readonly cicd?: boolean;
+  readonly behind?: readonly string[];
 };
 
-function show({ cells = [], jobs = [], hold, cicd = false }: Given): string[] {
+function show({ cells = [], jobs = [], hold, cicd = false, behind = [] }: Given): string[] {
   const state: ProjectState = { ...toNewProject('pay', 0), hold };
   const rows = toTotalRows({
     totals: {
@@ -222,6 +231,7 @@ function show({ cells = [], jobs = [], hold, cicd = false }: Given): string[] {
       slots: createSeriesSlots(cells, new Map(jobs.map((job) => [toJobKey(job.project, job.group, job.name), job]))),
     },
     states: new Map([['pay', state]]),
+    behind: new Set(behind),
     exemplars: { of: () => [] },
     nativeSeconds: undefined,
     settings: {

@@ -135,6 +135,14 @@ describe('executions/transitions', () => {
     expect(counted().toSorted()).toEqual(['p23  succeeded 1', 'p3  succeeded 1', 'p43  succeeded 1']);
   });
 
+  it('counts with a budget of one request in ten seconds', async () => {
+    const { finish, counted, rounds } = await play({ requestsPerSecond: 0.1 });
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
   it('ends the series of a deleted project at once', async () => {
     const { control, finish, counted, rounds, shown, ledger, isShownProject } = await play();
     control.createProject('stock');

@@ -1,12 +1,35 @@
 import { describe, expect, it } from 'vitest';
 import type { Cell } from '../../src/executions/counting/totals.ts';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
-import { beginNatives, noteSlowClocks, planPrune, rebucket, release } from '../../src/executions/ledger/upkeep.ts';
+import { toNewProject } from '../../src/executions/ledger/project-state.ts';
+import {
+  beginNatives,
+  createForgetMissing,
+  noteSlowClocks,
+  planPrune,
+  rebucket,
+  release,
+} from '../../src/executions/ledger/upkeep.ts';
+import { createActivities } from '../../src/executions/reading/activities.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { hourMs } from '../support/durations.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { someRunning } from './some-execution.ts';
+
+describe('executions/forget-missing', () => {
+  it.each([
+    ['missing', 0, 30],
+    ['missing', 1, 30 - 1 / 86_400_000],
+    ['disabled', 1, 31],
+  ] as const)('after some days of a project that is %s, keeps its state: %i', async (hold, left, days) => {
+    const ledger = createMemoryLedger();
+    const cache = await openLedgerCache(ledger, 'prod');
+    await cache.update(async () => ({ states: [{ ...toNewProject('pay', 0), hold, heldSinceMs: 0 }] }));
+    await createForgetMissing({ server: 'prod', cache, ledger, activities: createActivities() })(days * 24 * hourMs);
+    expect(cache.states.size).toBe(left);
+  });
+});
 
 describe('executions/prune', () => {
   it.each([

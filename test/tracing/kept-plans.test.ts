@@ -61,6 +61,10 @@ describe('tracing/kept-plans', () => {
     expect([2, 3, 4].map((id) => kept.has('prod', id))).toEqual([true, true, false]);
     kept.reload(before, { ...before, servers: [] });
     expect(forgotten).toEqual(['bytes', 'too_large', 'configuration', 'configuration']);
+
+    const one = createKeptPlans({ maxBytes: length });
+    one.keep('prod', 1, plan);
+    expect(one.has('prod', 1)).toBe(true);
   });
 
   it('counts removed plans', () => {

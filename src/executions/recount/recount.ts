@@ -148,7 +148,7 @@ const pauseMs = 600_000;
 /** Reports whether to compare the last day now. The regular read of an idle project covers a short last day. */
 function isDayDue(activity: ProjectActivity | undefined, nowMs: number): boolean {
   if (activity === undefined || activity.nextDayMs > nowMs) return false;
-  return activity.activeUntilMs > nowMs || activity.isDayLong;
+  return isActive(activity, nowMs) || activity.isDayLong;
 }
 
 function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean {
