@@ -34,8 +34,8 @@ export function causeText({ causeWindow }: Thresholds): string {
   return `{{ with ${query} }} Kinds of errors: ${kinds}.{{ end }}`;
 }
 
-/** The selector of the alert's server and member, for `listOf`. */
-export const ofAlert = 'cluster=%q,server=%q,member=%q';
+/** The selector of the alert's server and member, for `listOf`; an expression may contain the selector twice. */
+export const ofAlert = 'cluster=%[1]q,server=%[2]q,member=%[3]q';
 
 /** Names the execution of the alert's job whose id is the value of the metric; empty without such a series. */
 export function executionText(words: string, metric: string, { baseUrl, gapWindow }: Thresholds): string {

@@ -145,16 +145,22 @@ function executionsImported(limits: Thresholds): Alert {
 
 function seriesDropped(limits: Thresholds): Alert {
   const { once } = createExpressions(limits);
-  // Jobs with the same group and name are merged: their sum is the right value.
-  const dropped = 'automation_exporter_series_dropped_total{reason!="merged"}';
-  const window = limits.seriesDroppedWindow;
+  const { seriesDroppedWindow: window, seriesDroppedSlowWindow: slowWindow } = limits;
+  const toDropping = (labels: string): string => {
+    // Jobs with the same group and name are merged: their sum is the right value.
+    const dropped = `automation_exporter_series_dropped_total{${labels}reason!="merged"}`;
+    // Between two polls of a slow collector, the counter does not rise, but the series are still missing.
+    const slow = `last_over_time(automation_exporter_collector_interval_seconds[${window}]) > ${limits.slowCollectorSeconds}`;
+    const ofSlow = `increase(${dropped}[${slowWindow}]) > 0 and on (job, cluster, server, member, collector) ${slow}`;
+    return `increase(${dropped}[${window}]) > 0 or ${ofSlow}`;
+  };
   return {
     alert: 'AutomationExporterSeriesDropped',
-    expr: `sum without (collector, reason) (\n${once(`increase(${dropped}[${window}])`)}\n) > 0`,
+    expr: `sum without (collector, reason) (\n${once(toDropping(''))}\n) > 0`,
     for: limits.seriesDroppedFor,
     severity: 'warning',
     summary: `Series of ${serverText} are dropped`,
-    description: `The exporter drops series of ${serverText}; collectors: ${listOf('collector', `increase(automation_exporter_series_dropped_total{${ofAlert},reason!="merged"}[${window}]) > 0`)}. Dashboards and alerts lack the dropped series.`,
+    description: `The exporter drops series of ${serverText}; collectors: ${listOf('collector', toDropping(`${ofAlert},`))}. Dashboards and alerts lack the dropped series.`,
     dashboard: dashboardOf.exporter,
     page: pageOf.server,
     needs: [],
