@@ -49,7 +49,7 @@ export type Release = {
   readonly asDocumented: boolean;
 };
 
-/** The rights on a job that show what it ran. */
+/** A right on a job that shows executions of the job. */
 export type JobRight = 'read' | 'view' | 'view_history';
 
 /** Returns the release whose newest version is `apiVersion`, or the named release. */

@@ -32,7 +32,7 @@ describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
       await store.close();
     }, limitMs);
 
-    /** Makes a token with this policy for a user who may read the policy, and a configuration that names both. */
+    /** Makes a token with this policy, and writes the token and a configuration to files that this user can read. */
     function prepare(policy: string, user: string): void {
       const token = `token-${randomUUID()}`;
       simulator.control.addToken({ token, policy: strangerPolicy });

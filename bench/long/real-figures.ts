@@ -67,7 +67,7 @@ function toFigures(samples: readonly Sample[]): Map<string, number> {
   return new Map(samples.map(({ labels, value }) => [toKey(labels), value]));
 }
 
-/** Sorts labels by name, without empty and common ones. */
+/** Sorts labels by name; omits empty labels and the label `server`. */
 export function toKey(labels: Readonly<Record<string, string | number | boolean | null | undefined>>): string {
   return Object.entries(labels)
     .filter(([name, value]) => name !== 'server' && value !== '' && value !== null && value !== undefined)

@@ -29,7 +29,7 @@ function listFlags(): readonly Flag[] {
   return [...own, ...options];
 }
 
-/** The possible values of flags whose help only describes them. */
+/** The possible values of flags whose help describes the values in words only. */
 const closedSets: Readonly<Record<string, readonly string[]>> = {
   scenario: scenarioNames,
   dialect: ['rundeck', 'service'],

@@ -19,7 +19,7 @@ export function storeLog(world: World, execution: Execution, attempt: number, at
   if (queued) world.queue.push(atMs + retryEveryMs, { kind: 'store', execution, attempt: attempt + 1 });
 }
 
-/** The "resume" of the documents: each incomplete log is soon stored. */
+/** Does what the documents call "resume": each incomplete log is soon stored. */
 export function resumeIncomplete(world: World): void {
   for (const entry of world.incomplete.values()) {
     if (!entry.queued) {

@@ -127,7 +127,7 @@ describe('api/large-answers', () => {
     await expect(api.get(projectJobs, { path })).resolves.toHaveLength(1);
   });
 
-  it('gives other tasks a turn of the event loop between its pieces', async () => {
+  it('gives other tasks a turn of the event loop between the pieces of a large response', async () => {
     const api = await ask(JSON.stringify(jobs));
     let turns = 0;
     const seen = { isOver: false };

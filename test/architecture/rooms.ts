@@ -138,8 +138,8 @@ export const rooms: readonly Room[] = [
   { room: 'diagnosis', knows: ['domain', 'metrics/family', 'metrics/new-series', 'api/endpoints', 'api/errors'] },
 
   { room: 'tracing/plan', knows: ['domain'] },
-  // Tracing uses the types of secrets and complaints, because OpenTelemetry's variables contain secrets and may be wrong. Of
-  // HTTP, it uses the header Retry-After.
+  // Tracing uses the types of secrets and complaints, because OpenTelemetry's variables contain secrets and may be wrong. Of the
+  // room `api`, tracing uses the reader of the header Retry-After.
   {
     room: 'tracing/deliver',
     knows: ['tracing/plan', 'domain', 'api/retry', 'api/wire'],

@@ -8,7 +8,7 @@ export type Import = { readonly target: string; readonly typeOnly: boolean };
 /** The folders of shipped programs. */
 export const programs = ['src', 'simulator'];
 
-/** The TypeScript files below those of these folders that exist, by their path from the top of the repository. */
+/** The TypeScript files of these folders, by their path from the top of the repository; missing folders have none. */
 export function readSources(folders: readonly string[]): readonly Source[] {
   const top = join(import.meta.dirname, '..', '..');
   const present = folders.filter((folder) => existsSync(join(top, folder)));

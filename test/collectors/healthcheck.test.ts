@@ -131,7 +131,7 @@ describe('collectors/healthcheck', () => {
     ['forbidden', { status: 401, body: '{"error":true,"message":"Unauthorized"}' }],
     ['forbidden', refusal(403, 'api.error.item.unauthorized')],
     ['unauthorized', refusal(403, 'unauthorized')],
-    // A body with `error` has no checks, so a 500 with it is an error.
+    // A body with `error` has no checks, so a 500 with such a body is an error.
     ['server', { status: 500, body: '{"error":"A server error occurred"}' }],
     ['server', refusal(500, 'api.error.unknown')],
     ['server', { status: 500, headers: HTML, body: '<html><body>Error</body></html>' }],

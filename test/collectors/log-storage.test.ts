@@ -32,7 +32,7 @@ describe('collectors/log-storage', () => {
     expect(await complaintsOf('log-storage', upstream)).toEqual(complaints);
   });
 
-  it('complains about failures for half an hour, or for ten minutes after a success', async () => {
+  it('complains about failures for half an hour, or, once a log is stored, for ten minutes', async () => {
     const before: Memory = { failed: 7 };
     const failed = await poll({ failedCount: 9, succeededCount: 5 }, before, 0);
     const silent = (minutes: number) => poll({ failedCount: 9, succeededCount: 5 }, failed.memory, minutes);

@@ -54,7 +54,7 @@ describe('daemon/start-pusher', () => {
     return total;
   }
 
-  it('does not push points again that were pushed between a backup and its restore', async () => {
+  it('does not push again the points that were pushed between a backup and its restore', async () => {
     const scene = createScene(receiver.url);
     const memories = new Map<string, Memory>();
     const first = start(scene, memories, { kind: 'usual' });

@@ -50,7 +50,7 @@ async function start() {
   return { delivery, state, closed };
 }
 
-it('ends the delivery of log records too', async () => {
+it('also ends the delivery of log records', async () => {
   const { delivery, closed } = await start();
   await delivery.stop();
   expect(closed.toSorted()).toEqual(['/v1/logs', '/v1/traces']);

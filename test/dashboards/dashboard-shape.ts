@@ -30,7 +30,7 @@ export function readDashboard(json: string): DashboardShape {
   return JSON.parse(json) as DashboardShape;
 }
 
-/** Every row and panel, also those of rows that wait for a click. */
+/** Every row and panel, also the panels of rows that are collapsed. */
 export function listPanels({ panels }: DashboardShape): Panel[] {
   return panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
 }

@@ -11,7 +11,7 @@ interface ReadPromql {
   /** The series names that the expression selects. */
   readonly metrics: readonly string[];
   readonly selectors: readonly Selector[];
-  /** The labels that it groups or joins by. */
+  /** The labels by which the expression groups or joins. */
   readonly grouping: readonly string[];
 }
 

@@ -39,7 +39,7 @@ describe('diagnosis/common-cause', () => {
     expect(toProbability({ failed: 5, covered: 0, succeeded: 5, spared: 3 })).toBeCloseTo(1, 10);
   });
 
-  it('names a node on which its jobs fail, until they succeed again', async () => {
+  it('names a node until the jobs that fail on the node succeed again', async () => {
     const { control, runAll, commonCause, shown, explain, truth, ids, away, minutes } = await begin();
     expect(commonCause()).toBeUndefined();
     control.setConditions({ downNodes: ['db03'] });
@@ -119,7 +119,7 @@ describe('diagnosis/common-cause', () => {
     expect([toCause('db04')?.subject, toCause('db06')]).toEqual(['db04', undefined]);
   });
 
-  it('counts a job that was renamed between two failures once', () => {
+  it('counts only once a job that was renamed between two failures', () => {
     const causes = createCommonCauses({
       serverNowMs: () => 10_000,
       namedBy: () => ({ keys: [], children: [] }),

@@ -141,7 +141,7 @@ describe('end-to-end/exposition', () => {
     expect(list).toContain('href="../dashboards/overview.json"');
   });
 
-  it('shows the runbook of every alert, and every runbook', async () => {
+  it('serves and lists every runbook, also each one that an alert links', async () => {
     const { body: rules } = await get('/alerts/rules.yaml');
     const linked = [...rules.matchAll(/runbook_url: ["']?([^\s"']+)/g)].map(([, link = '']) => link);
     const written = readdirSync(new URL('../../alerts/runbooks/', import.meta.url)).filter((name) =>
@@ -256,7 +256,7 @@ function ask(path: string, times: number): Socket {
   return socket;
 }
 
-/** Parses samples to [name, sorted labels, value]. Samples of the runtime change between two scrapes. */
+/** Parses samples to [name, sorted labels, value]. Between two scrapes, samples of the runtime change. */
 const parserProgram = `
 import json, sys
 from prometheus_client.parser import text_string_to_metric_families as parse_text

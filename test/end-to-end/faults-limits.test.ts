@@ -132,7 +132,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
       }
 
       expect(ids.filter((id) => !found.has(id))).toEqual([]);
-      // A window whose total changes is read again, not without end.
+      // A window whose total changes is read again, but not endlessly.
       expect(seen.filter((line) => line === 'project-executions 200').length).toBeLessThanOrEqual(60);
       await close();
       await simulator.stop();

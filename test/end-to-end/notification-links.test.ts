@@ -191,7 +191,7 @@ async function startExporter(simulator: Simulator, { host, path, proxy }: Way, g
 
 /** The served rules with shorter durations. */
 function toSoon(served: string): string {
-  // The cast contains only what is changed.
+  // The cast has only the fields that are changed.
   const { groups } = parse(served) as { readonly groups: readonly { readonly rules: readonly { alert?: string }[] }[] };
   const rules = groups
     .flatMap((group) => group.rules)

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 
-/** Jobs start in the first five of ten seconds; the mode changes in the others. */
+/** Jobs start in the first five of ten seconds; the mode changes in the other five. */
 const everyMs = 10_000;
 const offsetsMs = [0, 1000, 2000, 3000, 4000, 4500];
 

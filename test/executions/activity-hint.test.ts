@@ -93,7 +93,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeDefined();
   });
 
-  it('starts again after the clock was set back', async () => {
+  it('requests totals again after the clock was set back', async () => {
     const { hint, check, searchInVain, setBack } = createScene();
     await searchInVain();
     setBack(minuteMs);

@@ -282,7 +282,7 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('continues to read projects after a clock a month ahead is corrected', async () => {
+  it('continues to read projects after a clock that was a month ahead is corrected', async () => {
     let asked = 0;
     const { control, finish, counted, rounds, round, nowMs } = await play({
       onRequest: () => {

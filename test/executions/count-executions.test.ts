@@ -49,9 +49,9 @@ describe('executions/count-executions', () => {
   });
 
   it.each([
-    ['an hour of entries at once', {}, 1],
-    ['from where it stopped', { prunedThroughMs: 5 * hourMs }, 6],
-  ])('removes %s, also from before the start of counting', async (_what, more, prunedHours) => {
+    ['an hour at a time', {}, 1],
+    ['on from where it stopped', { prunedThroughMs: 5 * hourMs }, 6],
+  ])('removes old entries %s, also from before the start of counting', async (_what, more, prunedHours) => {
     const state = { ...toNewProject('pay', 50 * hourMs), prunedThroughMs: 0, scannedThroughMs: 100 * hourMs, ...more };
     const { accept, stateOf } = await createScene(state, 10 * hourMs);
     await accept([run(990, 100)]);

@@ -94,7 +94,7 @@ describe('executions/fit-series', () => {
     expect(room().leftOut()).toMatchObject({ jobs: 0, limitedBy: undefined });
   });
 
-  it('removes the slot of a deleted job first', async () => {
+  it('removes first the slot of a deleted job', async () => {
     const { take, leave, shown, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2), run('c', 3)]);
     await leave('c');

@@ -79,7 +79,7 @@ describe('executions/plan-projects', () => {
     expect(list({ names: ['pay'], known }).states).toEqual([]);
   });
 
-  it('starts a project again that was excluded and is now included', () => {
+  it('starts again to count a project that was excluded and is now included', () => {
     const isWanted = (project: string): boolean => project !== 'pay';
     const facts = { epoch: 1, epochStartedAtMs: 0 };
     const plan = (known: readonly ProjectState[], now = {}): readonly ProjectState[] | undefined => {

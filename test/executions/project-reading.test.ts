@@ -245,7 +245,7 @@ describe('executions/project-reading', () => {
     });
   });
 
-  it('reads everything again that a restored copy lacks', async () => {
+  it('reads again everything that a restored copy lacks', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(10), asked),
       catchUpLimitMs: 1_000_000,

@@ -183,7 +183,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toHaveLength(1);
   });
 
-  it('reads every hour that has rows once more, a day later', async () => {
+  it('reads every hour with rows again, a day later', async () => {
     const scene = await createScene({ ended: [25.5, 30.5], known: [25.5, 30.5] });
     for (let count = 0; count < 3; count += 1) await scene.look('pay', {});
     expect(scene.readAgain).toEqual(['pay -31 h … -30 h', 'pay -26 h … -25 h']);

@@ -3,7 +3,7 @@ import { ApiError, type ApiErrorDetails, type ErrorKind } from '../../src/api/er
 import { createRoundFaults, type RoundFaults } from '../../src/executions/reading/round-faults.ts';
 
 describe('executions/round-faults', () => {
-  it('continues with other parts after an error', async () => {
+  it('continues with the other parts of a round after errors', async () => {
     const { faults } = setUp();
     await faults.ask(async () => undefined);
     for (let count = 0; count < 3; count += 1) await faults.ask(failing('timeout'));

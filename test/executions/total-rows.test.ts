@@ -11,7 +11,7 @@ const of = 'project="pay",job_group="nightly",job_name="settle"';
 const labels = ['pay', 'nightly', 'settle'];
 
 describe('executions/total-rows', () => {
-  it('shows counters', () => {
+  it('shows executions, nodes and failures of nodes as counters', () => {
     const cells: Cell[] = [
       { kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true },
       { kind: 'nodes', labels: [...labels, 'failed'], count: 4, isReleased: true },

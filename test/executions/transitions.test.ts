@@ -36,7 +36,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['new  succeeded 1']);
   });
 
-  it('counts the executions of a new project with a list of another poll', async () => {
+  it('counts the first executions of a new project although another poll read the list of projects just before', async () => {
     const { control, finish, counted, rounds, round, pass, listProjects } = await play();
     await rounds(1);
     pass(50_000);

@@ -106,7 +106,7 @@ describe('expected-runs', () => {
   it.each([
     ['', 0],
     [', although they could not be written at first', 2],
-  ])('counts times of a switched-off watch as undecided%s', async (_what, failing) => {
+  ])('counts the times while the schedule watch is switched off as undecided%s', async (_what, failing) => {
     let commits = Number.NEGATIVE_INFINITY;
     const { minutes, shown, restart } = createHourly({
       onCommit: () => {

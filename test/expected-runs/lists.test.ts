@@ -116,7 +116,7 @@ describe('expected-runs/lists', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
   });
 
-  it('uses a list that another collector read, and requests the lists of other projects first', async () => {
+  it('uses a list that another collector read, and requests first the lists of the other projects', async () => {
     const { control, minutes, shown, readJobs, id, requests } = createHourly();
     for (const project of ['a', 'b', 'c', 'd']) control.createProject(project);
     await minutes(2);

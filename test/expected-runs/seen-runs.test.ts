@@ -86,7 +86,7 @@ describe('expected-runs/clear-times', () => {
     expect(clear.of('denied')).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('uses later lists before the ends of earlier ones are read', () => {
+  it('uses each list once executions are read up to a minute later, although newer lists exist', () => {
     const clear = createClearTimes();
     const note = (readAtMs: number, scannedThroughMs: number): void =>
       clear.note({

@@ -65,7 +65,7 @@ describe('expected-runs/deciding/why', () => {
     );
   });
 
-  it('begins with the first response about the schedule', () => {
+  it('says since when the schedule is known if no scheduled time has passed since then', () => {
     const timesMs = [nowMs + 60_000];
     const timetable = { source: 'forecast', askedAtMs: two, untilMs: nowMs + 60_000, confirmedMs: 0, timesMs } as const;
     expect(sentence(undefined, { sinceMs: two, timetable })).toMatch(

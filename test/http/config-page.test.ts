@@ -45,7 +45,7 @@ describe('http/not-found', () => {
     expect(toText(body)).toContain('Did you mean prod and pay/nightly/se ttle?');
   });
 
-  it('sends one line to tools', async () => {
+  it('sends tools one line of text instead of a page', async () => {
     const { ask } = await serve([notFoundRoute()]);
     const { status, headers, body } = await ask('/nothing', { headers: { accept: '*/*' } });
     expect({ status, type: headers['content-type'] }).toEqual({ status: 404, type: 'text/plain; charset=utf-8' });

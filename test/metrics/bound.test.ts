@@ -138,7 +138,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('does not count rows as dropped that become equal after a label is dropped', () => {
+  it('does not count as dropped the rows that become equal because a label is dropped', () => {
     const rows = [
       ...queued.rows(1, { project: 'a', status: 'x' }),
       ...latest.rows(9, { project: 'a' }),

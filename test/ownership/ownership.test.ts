@@ -100,7 +100,7 @@ describe('ownership/ownership', () => {
     expect(reached).toEqual(['the database has not responded for 5 s', 'yes']);
   });
 
-  it('does not report a request that its own stop cancelled', async () => {
+  it('does not report a request that failed because the replica cancelled it at its stop', async () => {
     const { ownership, reached, answer } = createSilent();
     ownership.start();
     await ownership.stop();

@@ -207,12 +207,12 @@ describe('repository/mutate/report', () => {
     );
   });
 
-  it('names equivalent mutants without a line', () => {
+  it('names the listed equivalent mutants that no longer exist', () => {
     expect(staleRows([equivalent], [first])).toEqual([equivalent]);
     expect(staleRows([equivalent], [third])).toEqual([]);
   });
 
-  it('has a reason for each equivalent mutant, once', () => {
+  it('lists each equivalent mutant once, with a reason', () => {
     const text = readFileSync(new URL('../../scripts/mutate/equivalent.json', import.meta.url), 'utf8');
     const rows = JSON.parse(text) as readonly { id: string; reason: string }[];
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);

@@ -99,7 +99,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await state.close();
   });
 
-  it('moves the stored values of cluster members too', async () => {
+  it('also moves the stored values of cluster members', async () => {
     const key = { server: 'prod/node-2', collector: 'execution-mode' };
     const memory = { mode: 'passive', changedAtMs: 7 };
     await move('postgres');

@@ -110,7 +110,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
   }
 
   function keepCopy(): void {
-    // Runs before the start of counting look like later runs of a wrong clock.
+    // Without ids, a restored daemon would take runs from before the start of counting for later runs with a wrong clock.
     const hasIds = [...disk.servers.values()].some(({ entries }) => entries.size > 0);
     const isUsable = running !== undefined && !disk.isFull && hasIds;
     if (isUsable) copy = { disk: copyDisk(disk), atMs: time.nowMs() };

@@ -20,7 +20,7 @@ export type Plan = {
   readonly size: Size;
   readonly projects: number;
   readonly lengthMs: number;
-  /** The average time between two ends in a project. */
+  /** The average time between the ends of two executions in a project. */
   readonly gapMs: number;
   readonly scrapeMs: number;
   readonly executionsEveryMs: number;
@@ -136,7 +136,7 @@ function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   });
   const newcomers = (): Plan => ({
     ...plan,
-    // A later round uses the same list of projects.
+    // With this distance, a later round still uses the same list of projects.
     apartMs: 7000,
     executionsEveryMs: 30_000,
     gapMs: 150_000,

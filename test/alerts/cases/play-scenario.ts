@@ -10,12 +10,12 @@ import { createNetwork, fairWeather } from '../../world/network.ts';
 import { birthMs } from '../../world/scene.ts';
 import { createDaemonClock, createVirtualTime } from '../../world/virtual-time.ts';
 
-/** The values of each series, one for each scrape; undefined if the scrape lacked it. */
+/** The values of each series, one for each scrape; undefined if the scrape lacked the series. */
 export type Scrapes = ReadonlyMap<string, readonly (string | undefined)[]>;
 
 export const scrapeSeconds = 30;
 
-/** Plays a scenario of the demo in virtual time with the daemon, without its sockets, and scrapes it. */
+/** Plays a scenario of the demo in virtual time with a daemon without sockets, and scrapes the daemon. */
 export async function playScenario(scenario: string, minutes: number): Promise<Scrapes> {
   const time = createVirtualTime(birthMs);
   const dice = createDice(scenario);
@@ -69,7 +69,7 @@ export async function playScenario(scenario: string, minutes: number): Promise<S
   return values;
 }
 
-/** The settings of the command `demo`, without the slow ones that affect no alert. */
+/** The settings of the command `demo`, without slow settings that affect no alert. */
 const demoYaml = `
 servers:
   - { name: demo, url: 'http://service', token_file: token, budget: { requests_per_second: 100 } }

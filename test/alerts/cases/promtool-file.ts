@@ -90,7 +90,7 @@ function toSeries(each: Case, weather: Weather, times: Times): object[] {
   });
 }
 
-/** Writes the series for two exporters, unless it names an exporter itself. */
+/** Writes a series for two exporters, unless the series has a label `instance`. */
 function toReplicas(series: string): string[] {
   if (series.includes('instance=')) return [series];
   const [name, labels = '}'] = series.split('{');

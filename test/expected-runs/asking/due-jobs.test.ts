@@ -93,7 +93,7 @@ describe('expected-runs/asking/due-jobs', () => {
     ]);
   });
 
-  it('requests ten jobs of an older server at once', () => {
+  it('requests at most ten jobs of an older server in one turn', () => {
     const older = { ...job, timetable: { ...listed, source: 'next-run', untilMs: 0 } } as const;
     expect(plan([...Array.from({ length: 11 }, () => older), unknown])).toHaveLength(11);
   });

@@ -109,7 +109,7 @@ describe('expected-runs/asking/plan-question', () => {
     [104 * hour, 26 * hour, 1000],
     [170 * hour, 104 * hour, 1000],
   ])(
-    'requests the times until %d min after the next start, or %s min if this is too long, if %d min are known',
+    'requests times until %d min after the next start (or %s min if the limit is shorter) when %d min are known',
     (minutes, fewer, listed) => {
       const toSpan = (most: number) => {
         const question = planQuestion(list(10 + listed, [10]), { ...usual, ...span(10 + most) });

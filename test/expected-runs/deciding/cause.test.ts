@@ -48,8 +48,9 @@ const keys = {
 type Around = Partial<Readonly<Record<keyof typeof keys, string>>>;
 
 /**
- * Reads spans such as `full -9 1, free 5 9`: a value from 9 ms before to 1 ms after the expected time, and so on. A number as
- * the value is a start of the server, relative to this time too. Requests are answered for hours if nothing else is given.
+ * Reads spans such as `full -9 1, free 5 9`: a value from 9 ms before to 1 ms after the expected time, and so on. A number as the
+ * value is the time of a start of the server, also relative to the expected time. Requests are answered for hours if nothing else
+ * is given.
  */
 function readAround(around: Around): Sources {
   const all = Object.entries({ contact: 'answered -9e9 9e9', ...around });

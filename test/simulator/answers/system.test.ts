@@ -127,7 +127,7 @@ describe('simulator/answers/log-storage', () => {
     expect(healed.json).toMatchObject({ succeededCount: 3, failedCount: 2, incompleteCount: 0 });
   });
 
-  it('refuses negative pages', async () => {
+  it('refuses a negative offset of a page', async () => {
     const simulator = await startEmpty();
     const reply = await ask(simulator, 'api/47/system/logstorage/incomplete?offset=-1');
     await simulator.stop();

@@ -68,7 +68,7 @@ describe('tracing/deliver/sender', () => {
     expect(waits).toEqual([500, 1000, 500]);
   });
 
-  it('does not send traces again that another replica took over during an outage', async () => {
+  it('does not send again the traces that another replica took over during an outage', async () => {
     await spool(makeTraces(3));
     const { sent, events } = await runUntilIdle(
       (_, index) => {

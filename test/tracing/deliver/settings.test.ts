@@ -218,7 +218,7 @@ describe('tracing/deliver/settings', () => {
 });
 
 describe('tracing/deliver/settings: log records', () => {
-  it('uses the variables for logs or the general variables', () => {
+  it('prefers the variables for logs to the general variables', () => {
     const environment = {
       [`${general}ENDPOINT`]: 'http://c.example.org/otlp',
       [`${traces}ENDPOINT`]: 'http://t.example.org/',

@@ -120,7 +120,7 @@ describe('tracing/enrich/enricher', () => {
     expect(ids).toEqual([pending.id, newer.id, older.id].map(String));
   });
 
-  it('makes other traces before retries', async () => {
+  it('makes other traces before it tries failed ones again', async () => {
     const { simulator, run, add, pending, plans, wait } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 500, path: '/execution/10\\d' });
     add([101, 102, 103, 104].map((id) => ({ ...pending, id, status: 'failed' })));

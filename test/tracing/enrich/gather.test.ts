@@ -191,7 +191,7 @@ describe('tracing/enrich/gather', () => {
   it.each([
     ['is still loading', { message: 'Pending', pending: 'Waiting', entries: [] }],
     ['has only its beginning', { retryBackoff: 2000, entries: [{ level: 'ERROR', log: 'Failed: IOFailure: x' }] }],
-  ])('requests a log again that %s', async (_what, log) => {
+  ])('requests again a log that %s', async (_what, log) => {
     const { gatherOnce, server } = await start();
     server.answer({
       'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },

@@ -100,7 +100,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(tries.indexOf(true)).toBe(9);
   });
 
-  it('puts the highest id of equal ends first', () => {
+  it('puts the highest id first among traces with the same end', () => {
     expect(idsOf([ended(7, 10), ended(9, 10), ended(8, 10)])).toEqual([9, 8, 7]);
   });
 });
