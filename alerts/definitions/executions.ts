@@ -55,13 +55,16 @@ function unlessShared(limits: Thresholds): string {
 
 function failingRepeatedly(limits: Thresholds): Alert {
   const { newest, unlessBehind, unlessDown } = createExpressions(limits);
-  // A node that fails for all jobs has its own alert, which fires later.
-  const unlessNode = limits.off.includes(nodeAlert)
-    ? ''
-    : `unless on (job, cluster, server, project) (\n${brokenNode(limits)}\n)\n`;
+  const alert = 'AutomationJobFailingRepeatedly';
+  const failing = `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}`;
+  // A node that fails for all jobs has its own alert, which fires later. Until then, an alert about a job that fires already stays.
+  const fires = `${failing}\nand on (job, cluster, server, project, job_group, job_name)\n  ALERTS{alertname="${alert}",alertstate="firing"}`;
+  const ofJob = limits.off.includes(nodeAlert)
+    ? failing
+    : `(\n${failing}\nunless on (job, cluster, server, project) (\n${brokenNode(limits)}\n)\nor\n${fires}\n)`;
   return {
-    alert: 'AutomationJobFailingRepeatedly',
-    expr: `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}\n${unlessDown}\n${unlessNode}${toUnlessNodeTold(limits)}${unlessShared(limits)}\n${unlessBehind}`,
+    alert,
+    expr: `${ofJob}\n${unlessDown}\n${toUnlessNodeTold(limits)}${unlessShared(limits)}\n${unlessBehind}`,
     for: limits.jobFailingFor,
     severity: 'warning',
     summary: `Job ${jobText} keeps failing`,
