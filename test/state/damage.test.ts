@@ -37,9 +37,13 @@ async function leaveState(): Promise<void> {
 }
 
 describe('state/damage', () => {
-  it('replaces an empty file by the last backup', async () => {
+  it.each([
+    ['an empty file', () => truncateSync(file, 0)],
+    // With an unknown format version, SQLite only reads the file.
+    ['a file whose damage makes it read-only', () => writeFileSync(file, readFileSync(file).fill(3, 18, 19))],
+  ])('replaces %s by the last backup', async (_what, damage) => {
     await leaveState();
-    truncateSync(file, 0);
+    damage();
     const state = openSqliteState({ dir }, clock);
 
     expect(state.origin).toEqual({ kind: 'restored', damaged: `${file}.damaged-2026-01-15T120000.000Z` });
