@@ -89,7 +89,7 @@ export function createSender(options: SenderOptions): Sender {
     await settling.remove(traces);
     const givenUp = selection.notePassed(traces);
     if (givenUp !== undefined)
-      await settling.quarantine(givenUp, `never gets a response, while others do: ${givenUp.reason}`, 'unanswered');
+      await settling.quarantine(givenUp, `never gets a response, unlike other traces: ${givenUp.reason}`, 'unanswered');
   }
 
   async function refuse(traces: readonly SpooledTrace[], reason: string): Promise<void> {

@@ -42,7 +42,7 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
   return {
     keep: (project, runs, epoch, lagMs = 0) => {
       const seenAtMs = nowMs();
-      // The server clock may be ahead for a while.
+      // The earlier of the two clocks is used, because the server clock may be ahead for a while.
       const readAtMs = Math.min(serverNowMs(), seenAtMs);
       const traceable = runs.filter(({ status }) => status !== 'missed');
       const young = traceable.filter(({ endedAtMs }) => readAtMs - endedAtMs <= maxAgeMs + lagMs);

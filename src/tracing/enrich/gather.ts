@@ -198,6 +198,6 @@ export function createWorkflows(ticks: () => number): Workflows {
 const knownForMs = 600_000;
 /** How long the workflow of a failed job is kept. The time is short, because jobs are often edited before they fail. */
 const failedForMs = 30_000;
-/** How long a missing workflow is remembered. The jobs of a project are only missing while the project is disabled. */
+/** How long a missing workflow is remembered: only shortly, because jobs are also missing while their project is disabled. */
 const missingForMs = 30_000;
 const maxKnown = 500;

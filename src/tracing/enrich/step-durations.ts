@@ -113,7 +113,7 @@ function readDurations({ state, workflow }: SpanSource): ReadonlyMap<string, num
   return durations;
 }
 
-/** Adds the durations of a run. Of too many steps, keeps the longest, and steps of the run before others. */
+/** Adds the durations of a run. If there are too many steps, drops steps of earlier runs first, then the shortest. */
 function addDurations(before: Steps, durations: ReadonlyMap<string, number>, endedAtMs: number): Steps {
   const steps = new Map(before);
   for (const [step, durationMs] of [...durations].sort(([, one], [, other]) => other - one)) {

@@ -144,7 +144,7 @@ const untried = { sinceTicks: undefined, retryAtTicks: -Infinity, isUnanswered: 
 /** How long a list row replaces a request: less than a server needs for a restart with a new database, which reuses ids. */
 const listedForMs = 30_000;
 
-/** The maximum number of waiting traces, which use about 5 MB. More cannot be requested within the backlog age. */
+/** The maximum number of waiting traces, which use about 5 MB. More traces cannot be requested within the backlog age. */
 const maxWaiting = 10_000;
 /** The minimum wait for a state that the server is still writing. */
 export const pendingRetryMs = 5000;
@@ -153,7 +153,7 @@ const faultRetryMs = 15_000;
 /** The minimum number of requests for a state before the exporter stops requesting it. */
 const minFaults = 10;
 
-/** Sorts pending traces: failures first, then the newest first. Late traces need no request, so a few follow each request. */
+/** Sorts pending traces: failures first, newest first. Late traces need no request, so some of them follow each request. */
 export function toQueueOrder(
   pending: Iterable<PendingTrace>,
   isLate: (pending: PendingTrace) => boolean,
@@ -173,9 +173,7 @@ export function toQueueOrder(
   return [...line, ...late.slice(placed)];
 }
 
-/**
- * A trace without a request takes milliseconds. With its share of the budget, enrichment sends a request about every second.
- */
+/** A late trace takes milliseconds. With its share of the budget, enrichment sends a request about every second. */
 const minLatePerQuestion = 20;
 
 /** Returns the traces beyond the limit: the oldest first, but failures last. */

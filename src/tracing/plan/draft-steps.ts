@@ -152,7 +152,7 @@ function toOutcome(progress: Progress, below: readonly Draft[], isRecovered: boo
     case 'partial':
     case 'mixed': {
       const { condition } = progress;
-      // A successful execution may have steps with either condition.
+      // A step with one of these conditions may also be in a successful execution, so the steps and nodes below it decide.
       if (below.some(hasFailed)) return toFailure(undefined, below, { isRecovered, word: 'failed on some nodes' });
       return { ...plain, result: 'success', why: `${condition}, but no failure below it was final` };
     }

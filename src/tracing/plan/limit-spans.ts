@@ -42,7 +42,10 @@ function* choose(places: readonly Place[], maxSpans: number): Pieces<ReadonlySet
   return kept;
 }
 
-/** Returns the cost of a span: one, plus one if it omits children, minus one if its parent then omits no other child. */
+/**
+ * Returns how many spans a place adds to the trace: its own span, an overflow span if it has children, and one span less if it
+ * replaces the overflow span of its parent.
+ */
 function costOf({ timed }: Place, parent: Place): number {
   return 1 + (timed.children.length > 0 ? 1 : 0) - (parent.missing === 1 ? 1 : 0);
 }

@@ -104,7 +104,7 @@ function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): 
   if (typeof caller === 'object' && joined === undefined) {
     links.push({ ...caller, attributes: { [own.link]: 'caller' } });
   }
-  // All attempts have the same options and caller.
+  // All attempts have the same options, so if a caller is the parent of one, all attempts are in its trace.
   const linkTo = (attempt: number | undefined, name: string): void => {
     if (attempt === undefined) return;
     const id = String(attempt);

@@ -17,7 +17,8 @@ export function toStepNames(workflow: Steps | undefined, states: States): StepNa
 const noNames: StepNames = { nameOf: () => undefined, below: () => noNames };
 
 function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<string, Steps>): StepNames {
-  // Release 5.20 of the rundeck dialect reports inner steps instead of a conditional step, release 6.0 below it.
+  // Instead of a conditional step, release 5.20 of the rundeck dialect reports its inner steps; release 6.0 reports them below
+  // it.
   const inPlace = defined.flatMap((step) => (isConditional(step) ? (step.workflow ?? []) : [step]));
   const workflow = [defined, inPlace].find((steps) => isFitting(steps, states));
   if (workflow === undefined) return noNames;
@@ -39,7 +40,7 @@ function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<stri
 
 /** Reports whether the workflow has the same number of steps, and steps of the same kinds. */
 function isFitting(workflow: Steps, states: States): boolean {
-  // Most paths cannot belong to a handler.
+  // The pattern is a quick test: most paths cannot belong to a handler, and are not parsed.
   const isHandler = (context: string): boolean =>
     /\de/.test(context) && parseStepContext(context)?.at(-1)?.isHandler === true;
   const steps = states.filter(({ context = '' }) => !isHandler(context));
@@ -85,7 +86,7 @@ function listExpanded(workflow: Steps, found = new Map<string, Steps>()): Readon
 export type StepPlace = {
   readonly number: number;
   readonly isHandler: boolean;
-  /** Has `node` if a job reference runs for each node. */
+  /** Contains `node` if a job reference runs for each node. */
   readonly parameters: ReadonlyMap<string, string>;
 };
 

@@ -143,7 +143,7 @@ describe('tracing/sender, lost requests', () => {
     expect(await state.spool.quarantined()).toEqual([
       expect.objectContaining({
         key: 'prod/1',
-        reason: 'never gets a response, while others do: c: the connection failed (ECONNRESET)',
+        reason: 'never gets a response, unlike other traces: c: the connection failed (ECONNRESET)',
       }),
     ]);
   });
