@@ -24,7 +24,7 @@ export type LedgerEntry = {
 /** A small named value. `body` is JSON, or undefined to remove the document. */
 export type LedgerDocument = { readonly kind: string; readonly key: string; readonly body: string | undefined };
 
-/** Marks a server whose last commits are lost, once for each of two readers, until the reader opens its data. */
+/** Marks a server whose last commits are lost. Each of two readers removes its own mark when it opens its documents. */
 export type RestoredMark = { readonly kind: 'restored'; readonly key: 'executions' | 'changes' };
 
 type EndWindow = { readonly projects: readonly string[]; readonly beginMs: number; readonly endMs: number };

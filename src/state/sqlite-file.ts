@@ -190,7 +190,7 @@ function findLostCommits(database: DatabaseSync, isNew: boolean, { copy, commits
   const found = readCommits(database);
   const noted = readCommitFile(commits);
   if (found === undefined || noted === undefined) return { lostCommits: 0 };
-  // A new database has no commits, unlike the record of its predecessor.
+  // A new database has no commits. If there is a record, it counts the commits of an earlier database, which are all lost.
   if (isNew) return { lostCommits: noted.commits };
   if (noted.id !== found.id || noted.commits <= found.commits) return { lostCommits: 0 };
   const copied = existsSync(copy) ? readSoundCommits(copy) : undefined;

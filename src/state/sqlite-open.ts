@@ -132,7 +132,7 @@ export function findForeign(dir: string, userId = process.getuid?.()): string | 
     if (found.isSymbolicLink()) return `the file ${name} is a link; put the file itself there`;
     if (isForeign(found.uid))
       return `the file ${name} belongs to another user (${found.uid}); chown or remove this file`;
-    // An example is a backup that root has restored.
+    // For example, root has restored the file from a backup.
     if (found.uid !== userId && (found.mode & 0o066) === 0)
       return `the file ${name} belongs to root only; chown this file to the user of this process (${userId})`;
   }

@@ -119,7 +119,7 @@ async function requireLeases(sql: Sql, owned: readonly Held[]): Promise<void> {
   for (const { lease } of owned) await requireLease(sql, lease);
 }
 
-/** Removes the mark from a complete copy if no replica may have changed the source since, and writes the backup. */
+/** Removes the mark from a complete copy, and writes the backup. Fails if another replica may have changed the source since. */
 async function finishDirectory(
   move: Move,
   from: StateRows,
