@@ -33,7 +33,7 @@ export function createSingle(options: WatchParts & { readonly state: State }): W
     if (!isStopped && current === next) startGeneration(next);
   }
 
-  /** Removes series that only the old configuration had, and publishes the others again. */
+  /** Removes series that only the old configuration had, and publishes the other series again. */
   async function leaveBehind(before: Watching, after: Watching): Promise<void> {
     const { self, keptPlans } = options;
     try {

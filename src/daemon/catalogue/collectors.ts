@@ -62,7 +62,7 @@ const scheduleCollector: ExpectedRunsCollector = {
   metrics: scheduleFamilies,
 };
 
-/** Publishes the running executions, and counts every finished one once. */
+/** Publishes the running executions, and counts every finished execution once. */
 export const executionsCollector: ExecutionsCollector = {
   kind: 'executions',
   name: 'executions',
