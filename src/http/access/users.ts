@@ -33,7 +33,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   function remember(key: string, judged: Judged): void {
     const kept = judged.admission === 'admitted' ? admitted : refused;
     kept.set(key, judged);
-    // Only refused passwords can be many, because each user has one correct password.
+    // The limit affects only refused passwords, because each user has one correct password.
     for (const oldest of kept.keys()) {
       if (kept.size <= maxKept) break;
       kept.delete(oldest);
@@ -54,7 +54,7 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
     return admission;
   }
 
-  /** Reports whether a password of this address already waits for its check: who guesses passwords must not block others. */
+  /** Reports whether a password of this address already waits. A client that guesses passwords must not block other clients. */
   function isBusy(from: string): boolean {
     return underWay.size >= maxWaiting || [...underWay.values()].some((one) => one.from === from);
   }

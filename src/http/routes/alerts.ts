@@ -8,7 +8,7 @@ import { createRoutes } from '../server/routes.ts';
 type Urls = {
   /** Returns the configured URL of this exporter. Without a configured URL, the URL of the request is used. */
   readonly externalUrl: () => string | undefined;
-  /** Returns the URL of the exporter for requests without one. */
+  /** Returns the URL at which the exporter listens. The URL is used if a request has no valid Host. */
   readonly ownUrl: () => string;
 };
 

@@ -9,7 +9,7 @@ export type HttpLimits = {
   /** The time limit for a response, from the request to its end. */
   readonly answerMs: number;
   readonly idleMs: number;
-  /** The time without a request after which a connection is closed first if few places are left. */
+  /** If few places are left, connections that have sent no request within this time are closed first. */
   readonly silentMs: number;
   readonly connections: number;
   /** The maximum number of bytes of all pages together that clients have not read yet. */

@@ -48,7 +48,8 @@ function renderChanges(explanation: Explanation, about: About): Html {
 <p>No earlier success of this job is known, so there is nothing to compare with.</p>
 ${suspects.length === 0 ? undefined : renderList(explanation, about)}</section>
 `;
-  // Times are cut to seconds, as the server does; a difference of the run itself is dated with the start of the run.
+  // The start of the span is cut to seconds, because the server cuts its times. The end of the span includes the start of the
+  // run, which is the date of a difference of the run itself.
   const since = new Date(Math.floor(successMs / 1000) * 1000).toISOString();
   const until = new Date(untilMs + 1).toISOString();
   const none = unchanged.length === 0 ? 'Unknown: nothing was watched continuously' : 'No visible change';

@@ -28,7 +28,7 @@ type ExecutionPageOptions = {
   readonly running: (server: string, id: number) => RunningExecution | undefined;
   /** Returns the finished executions of a server that are stored for pages, newest first. */
   readonly ended: (server: string) => readonly EndedStatus[];
-  /** Returns a failed execution of a job that is no longer stored for pages, but has a stored cause. */
+  /** Returns a failed execution that is no longer stored for pages, but whose cause is stored. */
   readonly older?: (server: string, id: number) => EndedStatus | undefined;
   /** Returns the stored cause of an execution that did not succeed. */
   readonly cause: (server: string, run: CauseKey) => Cause | undefined;

@@ -3,7 +3,7 @@ import type { CollectorStatus, TargetStatus } from '../../../status/status.ts';
 import { type Html, html, numberHead, toTable } from '../html.ts';
 import { isInTrouble, isQuietlyOff } from './server-state.ts';
 
-/** Renders the collectors of a server and its members. Collectors with problems are shown completely, the others are folded. */
+/** Renders the collectors of a server and its members. Only collectors without problems are folded. */
 export function renderCollectors(targets: readonly TargetStatus[], nowMs: number): Html {
   const [server] = targets;
   const bad = targets.map((target) => renderTrouble(target, target === server, nowMs));

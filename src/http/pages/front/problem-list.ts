@@ -9,7 +9,7 @@ import { toAnchor, toRightsAnchor } from './server-state.ts';
 
 type About = { readonly root: string };
 
-/** Renders the worst problem as headline and the others below, with links. */
+/** Renders the worst problem as headline and the other problems below, with links. */
 export function renderProblems(status: Status, problems: readonly Problem[], about: About): Html {
   const [worst] = problems;
   const headline = toHeadline(status, problems);
@@ -111,7 +111,10 @@ function renderOthers(
   return html`<p>${toCount(problems.length, word)}:</p><ul>${[...shown].map(toItem)}</ul>${more}`;
 }
 
-/** Chooses the problems that are not folded: first one for each unnamed server, if possible not of a member. */
+/**
+ * Chooses the problems that are not folded: first one of each server not named yet (if possible not of a member), then the
+ * worst.
+ */
 function choose(problems: readonly Problem[], named: ReadonlySet<string | undefined>): ReadonlySet<Problem> {
   const others = problems.filter(({ server }) => server === undefined || !named.has(server));
   const firsts = [...Map.groupBy(others, (problem) => problem.server ?? problem)].flatMap(

@@ -42,7 +42,7 @@ ${renderHidden(server)}${renderDenied(server)}${renderRights(server, nowMs)}${re
 )}${renderOwnMetrics(server)}`;
 }
 
-/** Shows the collector as a partial success if executions are hidden. */
+/** Shows the collector `executions` as a partial success if executions are hidden. */
 function toShown(server: ServerStatus): ServerStatus {
   const unreadable = listUnreadable(server).join('; ');
   if (unreadable === '') return server;
