@@ -3,7 +3,7 @@ import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { toPackageFolder } from '../domain/package-folder.ts';
 
-/** After an unexpected error, ends the process with one sentence. Ignores the error that nobody reads the output any more. */
+/** After an unexpected error, ends the process with one sentence. Continues if only the reader of the output has ended. */
 export function endOnFaults(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.once('error', failAtTheEnd);

@@ -15,7 +15,7 @@ export async function traceparent(context: CommandContext): Promise<number> {
   const caller = given === undefined ? undefined : parseTraceparent(given);
   const complaints: string[] = [];
   if (namespace === undefined)
-    complaints.push('--namespace: is missing (that of the server, as the command config prints it)');
+    complaints.push('--namespace: is missing (the namespace of the server, as the command config prints it)');
   if (execution === undefined) complaints.push('--execution: is missing (the id of the execution)');
   else if (!/^[1-9]\d{0,15}$/.test(execution))
     complaints.push('--execution: is not the id of an execution (a whole number, for example 4711)');

@@ -23,7 +23,7 @@ describe('commands/traceparent', () => {
     const { code, stdout, stderr } = await runHere(['traceparent', '--node=web01']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe(
-      '--namespace: is missing (that of the server, as the command config prints it)\n--execution: is missing (the id of the execution)\n--node: also needs --step\n',
+      '--namespace: is missing (the namespace of the server, as the command config prints it)\n--execution: is missing (the id of the execution)\n--node: also needs --step\n',
     );
   });
 
