@@ -55,7 +55,7 @@ export type ChangesSettings = {
 };
 
 export type Changes = {
-  /** Loads the stored state. Call before executions are counted, because their runs are compared here. */
+  /** Loads the stored state. Call before executions are counted, because counted runs are compared here. */
   readonly open: () => Promise<void>;
   readonly commitHook: CommitHook;
   /** Receives the responses of all polls. `tookMs` is the duration of the request. */

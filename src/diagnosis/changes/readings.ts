@@ -135,7 +135,7 @@ function readDefinition(id: string, { sections, keys, children }: Content<typeof
   return { area: areas.definitionOf(id), things: new Map([['', fields]]), ...toBasis(known.release()) };
 }
 
-/** Returns the edit of a job. Other polls read the edits of all jobs; an edit counts until the definition is read. */
+/** Returns the edit of a job, unless the definition was read after it. Other polls read the edits of all jobs. */
 function readEdit(id: string, { lastModifiedMs = 0, lastModifiedBy }: Content<typeof jobInfo>, known: Known): Seen[] {
   const { readMs = Number.POSITIVE_INFINITY } = known.areas.get(areas.definitionOf(id)) ?? {};
   if (lastModifiedMs <= readMs) return [];
@@ -157,7 +157,7 @@ const allSections = [
   'plugins',
 ] as const;
 
-/** Returns a folder and its parent. A folder without keys disappears, so all below it counts as empty. */
+/** Returns a folder, and as empty the folders below it that it no longer has: a folder disappears with its last key. */
 function readFolder(folder: string, { keys, folders }: KeyFolder, known: Known): readonly Seen[] {
   const things = keys.map(({ path, modifiedMs, modifiedBy }) => {
     const at = modifiedMs?.toString();

@@ -2,8 +2,8 @@ import type { LogLine } from '../../domain/failure-class.ts';
 import { isOfServer } from './choose.ts';
 
 /**
- * Finds the lines that report an error, with their stack traces; without any, standard error. Of many lines, returns the first
- * and the last: the first may be the cause of the others, and early errors may be harmless.
+ * Finds the lines that report an error, with their stack traces; if there are none, the lines of standard error. Of many lines,
+ * returns the first and the last: the first may be the cause of the others, and early errors may be harmless.
  */
 export function findErrorLines(lines: readonly LogLine[]): readonly number[] {
   const found: number[] = [];

@@ -155,7 +155,7 @@ function* findGaps(
   }
 }
 
-/** The other control characters, and codes that select a character set. Within a name, such characters would hide a secret. */
+/** Control characters except tabs and line ends, and codes of character sets. Within a name, they would hide a secret. */
 const controls = /[^\P{Cc}\t\n](?:[()][0AB])?/gu;
 
 /** Shortens a line, because one long line must not use up the limit for all lines. */

@@ -19,11 +19,11 @@ export type Area = {
 export type Reading = {
   readonly area: string;
   readonly things: ReadonlyMap<string, Fields>;
-  /** True if the response has only some of the things, so that the others are not gone. */
+  /** True if the response has only some of the things, so that missing things are not gone. */
   readonly isPart?: boolean;
   /** True if the response may be as old as an earlier reading. */
   readonly mayBeStale?: boolean;
-  /** True if an empty response is accepted only the second time. */
+  /** True if an empty response is accepted only when it is repeated. */
   readonly mayBeEmpty?: boolean;
   /** A condition of the values, such as the release. Values with different conditions are not compared. */
   readonly basis?: string;

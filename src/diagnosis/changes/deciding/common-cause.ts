@@ -8,7 +8,7 @@ export type JobResult = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly factors: readonly Factor[];
-  /** The last stored node, if the job succeeded on more nodes than are stored. Names of further nodes come later. */
+  /** The last stored node, if the job succeeded on more nodes than are stored. All other nodes have later names. */
   readonly lastNode?: string | undefined;
 };
 
@@ -105,7 +105,7 @@ function countFactors(failed: readonly JobResult[], succeeded: readonly JobResul
   };
   for (const result of failed) add(result, true);
   for (const result of succeeded) add(result, false);
-  // A job may have succeeded on nodes that are not stored, so they count as successful and never look like a cause.
+  // A job may have succeeded on nodes that are not stored. They count as successful, so that they never look like a cause.
   for (const { lastNode } of succeeded)
     for (const [key, count] of lastNode === undefined ? [] : counts)
       if (count.kind === 'node' && count.subject > String(lastNode))

@@ -27,7 +27,7 @@ export type CountedRun = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly failedNodes: readonly string[];
-  /** The first failure, if the previous run failed too. The way in which a failing job was started again explains nothing. */
+  /** The first failure, if the previous run failed too: how a failing job was started again would explain nothing. */
   readonly first?: RunFacts;
   readonly facts: RunFacts;
 };
@@ -65,7 +65,7 @@ export function toRunText(success: RunFacts, failure: RunFacts): string {
 function toNodeDifference({ nodes: before, nodeCount }: RunFacts, { nodes: after, ...failure }: RunFacts): string[] {
   if (before === undefined || after === undefined || nodeCount !== failure.nodeCount) return [];
   const added = after.filter((node) => !before.includes(node));
-  // The list of the run lacks unreached nodes.
+  // Missing nodes are not compared, because the nodes of a run do not include nodes that it did not reach.
   return added.length === 0
     ? []
     : [`ran on ${added.slice(0, maxNamed).join(', ')}, was ${before.slice(0, maxNamed).join(', ')}`];
