@@ -7,7 +7,7 @@ export type AccessRight = (
   | { readonly type: 'storage'; readonly path: string }
 ) & {
   readonly allow: 'read' | 'view' | 'admin' | 'configure';
-  /** True if no other right replaces the right, except rights of administrators. */
+  /** True if only rights of administrators can replace the right. Otherwise `view` is enough to read a job. */
   readonly isExact?: true;
 };
 

@@ -79,7 +79,9 @@ export async function* readWindow<Item>(
   }
 }
 
-/** Returns the maximum number of rows on a page: as requested, or fewer if the response says so and has no more. */
+/**
+ * Returns the maximum number of rows on a page: the smaller number of request and response, unless the response has more rows.
+ */
 export function toPageSize(asked: number, { max, items }: Pick<Page<unknown>, 'max' | 'items'>): number {
   return max === undefined || max < Math.max(1, items.length) ? asked : Math.min(asked, max);
 }

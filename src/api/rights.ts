@@ -40,7 +40,7 @@ export async function readRights(
   return { rights, excess: listExcess(answers, needs) };
 }
 
-/** Returns the rights that these releases need. Older releases need a right of administrators for some endpoints. */
+/** Returns the rights that releases from 5.9 on need. Only older releases need rights of administrators for some endpoints. */
 function toNeeded(reads: Purpose['reads']): Purpose['reads'] {
   const usual = reads.filter((read) => toAdminRight(read) === undefined);
   return usual.length === 0 ? reads : usual;

@@ -162,7 +162,7 @@ function isDense(body: string): boolean {
   let values = 0;
   for (const opening of '{[') {
     for (let at = body.indexOf(opening); at !== -1; at = body.indexOf(opening, at + 1)) {
-      // In texts, brackets usually follow other characters.
+      // A bracket after any other character is usually part of a text.
       if (at === 0 || '[{,: \n\r\t\uFEFF'.includes(body.charAt(at - 1))) values += 1;
       if (values > most) return true;
     }

@@ -184,7 +184,7 @@ function toOwnPath(location: string, own: { origin: string; basePath: string }):
   // requested from the URL that the exporter uses.
   const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
   if (page !== undefined) return page;
-  // A server whose configured URL ends with a slash refuses its own redirects.
+  // If the configured URL of a server ends with a slash, its redirects have two slashes, and it refuses such paths.
   const pathname = target.pathname.replace(/\/{2,}/g, '/');
   const isBelow = target.origin === origin && pathname.startsWith(`${basePath}/`);
   return isBelow ? pathname.slice(basePath.length) + target.search : undefined;
