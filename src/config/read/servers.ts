@@ -100,7 +100,7 @@ function complainSame(servers: readonly Part<ServerConfig>[], places: readonly P
       if (value === undefined) continue;
       const first = seen.get(value);
       seen.set(value, index);
-      // The default namespace is the URL, which has another complaint.
+      // If the URLs are equal, they have a complaint of their own. The namespace is the URL by default.
       if (first === undefined || (key === 'namespace' && servers[first]?.settings.url === url)) continue;
       const what = key === 'name' ? `"${value}"` : `the ${key} ${value}`;
       complaints.add(placeOf(index, key), `${what} is used by two servers`, `the other is ${placeOf(first, key).text}`);
