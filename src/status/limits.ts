@@ -13,7 +13,7 @@ export const executionLimits = {
   /** How long an increase of durations is reported. After 14 days, the new durations count as usual. */
   durationShiftMs: 14 * 24 * hour,
   lagSeconds: 1800,
-  /** The window of the problem: two windows in a row with imports only. */
+  /** The window for imports. A problem needs imports in two windows in a row, and no other executions. */
   importsWindowMs: 26 * hour,
   objective: 0.95,
   burnFailures: 10,

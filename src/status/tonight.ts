@@ -136,7 +136,7 @@ export function isAnyAtRisk({ servers }: Tonight): boolean | undefined {
     : undefined;
 }
 
-/** Reports whether the risks are known: all times are known, and no run is expected or at least one could be checked. */
+/** Reports whether the risks are known: all times are known, and at least one run was checked unless no run is expected. */
 export function isJudged(risks: RisksTonight | null): boolean {
   if (risks === null) return false;
   const { runs, jobs_without_times: untimed, of_projects_off: off } = risks.not_judged;

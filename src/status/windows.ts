@@ -116,7 +116,9 @@ function toText(window: QuietWindow, nowMs: number): WindowText {
   const then = next === undefined ? '' : `; then ${nextJob} at ${toTime(next.atMs, nowMs)}`;
   const gaps = [
     ...(unknown === 0 ? [] : [`the times of ${toCount(unknown, 'job')} are unknown`]),
-    ...(unmeasured === 0 ? [] : [`runs of ${toCount(unmeasured, 'job')} that start before may last until then`]),
+    ...(unmeasured === 0
+      ? []
+      : [`runs of ${toCount(unmeasured, 'job')} start before the window and may last until it begins`]),
   ];
   const also = gaps.length === 0 ? '' : ` (${gaps.join('; ')})`;
   return {

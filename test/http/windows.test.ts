@@ -74,7 +74,7 @@ describe('http/windows', () => {
     const { ask, url } = await serveWindows({ prod: { ...found, windows }, lasting });
     expect((await runHere(['window', 'lasting', `--url=${url}`])).code).toBe(2);
     const sentence =
-      '18:10 UTC to 18:40 UTC affects no known run (the times of 25 jobs are unknown; runs of 2 jobs that start before may last until then); then pay/nightly/settle at 19:00 UTC';
+      '18:10 UTC to 18:40 UTC affects no known run (the times of 25 jobs are unknown; runs of 2 jobs start before the window and may last until it begins); then pay/nightly/settle at 19:00 UTC';
     expect(toText((await ask('/windows/prod')).body).split('\n')[0]).toBe(`!Best time to restart prod: ${sentence}`);
     expect(JSON.parse((await ask('/api/windows?server=prod')).body)).toMatchObject({
       windows: [{ runs: 0, jobs_without_times: 25, jobs_without_durations: 2, sentence }],

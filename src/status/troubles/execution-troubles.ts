@@ -67,7 +67,10 @@ function* findOverdue({ overdueCount, interruptedCount }: Facts): Generator<Trou
   yield { kind: 'overdue', text, detail };
 }
 
-/** Returns a problem if imports continue while nothing is counted: a wrong clock may be the cause. An archive arrives at once. */
+/**
+ * Returns a problem if imports continue while nothing is counted: a wrong clock may be the cause. An archive is imported at
+ * once.
+ */
 function findImports(imports: Facts['imports'], { importsWindowMs }: ExecutionLimits): readonly Trouble[] {
   if (imports === undefined) return [];
   const { executions, firstAgoMs, lastAgoMs } = imports;
