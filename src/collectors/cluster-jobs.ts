@@ -32,8 +32,8 @@ const noCluster = {
 type Owner = { uuid: string; count: number; isAnswering: boolean };
 
 /**
- * Reads the owners of jobs. Known members responded within the last day or own jobs, because no endpoint lists members.
- * Behind a load balancer, two requests may reach two members, so each member is requested by its UUID. Any member can
+ * Reads the owners of jobs. No endpoint lists the members, so a member is known if it responded within the last day or owns
+ * jobs. Behind a load balancer, two requests may reach two members, so each member is requested by its UUID. Any member can
  * respond, even about another member that is gone and still owns jobs.
  */
 async function readOwners(api: Api, _watch: Watch, before: Memory): Promise<readonly Owner[] | undefined> {

@@ -80,7 +80,7 @@ function toShare(limit: number, { needs }: ProjectToAsk): number {
   return limit;
 }
 
-/** Requests averages again: runs as a step of another job change them without a counted execution. */
+/** Requests averages again. If a job runs as a step of another job, its average changes without a counted execution. */
 async function refreshAverages(
   api: Api,
   { project, list }: { project: string; list: readonly Job[] },

@@ -37,7 +37,7 @@ export type Execution = {
   readonly endedAtMs: number | undefined;
   /** The job; absent for ad hoc runs, and for runs of a deleted job. */
   readonly job: ExecutionJob | undefined;
-  /** Reported by release 6. True if only a job can have started the run (releases up to 5). */
+  /** True if the run belongs to a deleted job. Releases up to 5 do not report it: true if only a job can have started the run. */
   readonly isJobDeleted: boolean;
   /** The trigger: `user`, `scheduled`, `user-scheduled` (one-time runs), or the word of a plugin. */
   readonly type: string | undefined;
@@ -52,7 +52,7 @@ export type Execution = {
   readonly nextAttemptId?: number;
   /** The cluster member that runs the execution; absent for a finished execution. */
   readonly memberUuid?: string;
-  /** The start of this member, if it is later than the start of the run: the run was interrupted, although it is listed. */
+  /** The start of the member, if it is later than the start of the run: the run was interrupted, although it is still listed. */
   readonly interruptedAtMs?: number;
 };
 

@@ -13,7 +13,7 @@ export function ofJobPath(path: string): JobNames {
   return { project, group: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' };
 }
 
-/** The last final runs of a job, one letter each: a success, a success after a retry, or a failure. */
+/** The last results of a job, one letter each: a success, a success after a retry, or a failure. */
 export type Flakiness = { readonly marks: string; readonly isFlaky: boolean };
 
 /** The fingerprint of the lines of a failure, and whether the job failed with the lines for the first time. */

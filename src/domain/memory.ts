@@ -4,7 +4,7 @@ export type Memory = Readonly<Record<string, string | number>>;
 /** The owner of a memory. For a cluster member, `server` is `SERVER/MEMBER`. */
 export type MemoryKey = { readonly server: string; readonly collector: string };
 
-/** The owner of the pushed sums. A restore removes the sums, because the last increases would be pushed again. */
+/** The owner of the pushed sums. A restore removes the sums, because otherwise the last increases would be pushed again. */
 export const sentSumsOwner = 'otlp-metrics';
 
 export type Memories = {

@@ -114,7 +114,7 @@ async function toPlainBlock(bytes: Buffer): Promise<Block> {
   return { ...emptyBlock, text: [bytes], length: bytes.length };
 }
 
-/** The beginning of the metrics that every replica publishes for every server. */
+/** The beginning of the names of metrics that every replica publishes for every server. */
 const ofLeases = 'automation_exporter_lease_';
 
 function intersect(owned: ReadonlySet<string>, servers: ReadonlySet<string> | undefined): ReadonlySet<string> {

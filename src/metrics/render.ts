@@ -15,7 +15,7 @@ export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPa
 export function createRowRenderer(family: Family, baseLabels: readonly LabelPair[] = []): (row: Row) => string {
   const { name, labels: labelNames } = family;
   const base = renderPairs(baseLabels);
-  // Lines have few long pieces, to save time.
+  // The text around each label is joined once, so that a line has few long pieces; this saves time.
   const openings = labelNames.map((label, index) => `${index > 0 ? '",' : base && ','}${label}="`);
   const closing = labelNames.length > 0 ? '"' : '';
   const beforeValue = `${closing}} `;

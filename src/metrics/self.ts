@@ -211,7 +211,7 @@ const instruments = {
   }),
   logLines: counter({
     name: 'automation_exporter_log_lines_total',
-    help: 'Log lines of failed executions, and events of changes, by result: sent or dropped. Reasons of dropped: execution_limit (50 lines or 16 KiB of one execution), hour_limit (diagnosis.log_bytes_per_hour), spool_full (half of the spool), partial_success (others of the request were accepted), quarantine (by hand, or because it was full).',
+    help: 'Log lines of failed executions, and events of changes, by result: sent or dropped. Reasons of dropped: execution_limit (50 lines or 16 KiB of one execution), hour_limit (diagnosis.log_bytes_per_hour), spool_full (half of the spool), partial_success (other records of the request were accepted), quarantine (by hand, or because it was full).',
     labelNames: ['result', 'reason'],
   }),
   logRedactions: counter({
@@ -226,7 +226,7 @@ const instruments = {
   }),
   metricsPointsRejected: counter({
     name: 'automation_exporter_metrics_points_rejected_total',
-    help: 'Lost points of pushed metrics, by reason: partial_success (others of the request were accepted), refused (with the whole request), unanswered (may have arrived). The last two occur only with delta: cumulative points are sent again.',
+    help: 'Lost points of pushed metrics, by reason: partial_success (other points of the request were accepted), refused (with the whole request), unanswered (may have arrived). The last two occur only with delta: cumulative points are sent again.',
     labelNames: ['reason'],
   }),
   pagesForgotten: counter({

@@ -172,5 +172,5 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
 
 const kindsOfServer: readonly string[] = ['network', 'timeout', 'server', 'busy', 'unauthorized'];
 
-/** The number of consecutive errors that may belong to the server, because a vital poll may take the time of two tries. */
+/** How many consecutive errors may belong to the server: the vital poll that confirms it may take the time of two tries. */
 const silentFailures = 2;

@@ -26,7 +26,7 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions) {
   }
 
   return {
-    /** Restarts the count, and sets the time between requests. */
+    /** Restarts the count of requests, and sets the time between requests. */
     begin: (distanceMs: number): void => {
       gapMs = distanceMs;
       asked = 0;

@@ -140,7 +140,7 @@ function findPlaces(drift: Lists): readonly number[] {
 const slack = 0.5;
 const limit = 7.5;
 
-/** Removes the runs before a change when the change is large enough; for small changes, compares again after each run. */
+/** Removes the runs before a change if the change is large enough. A smaller change is compared again after each run. */
 function noteAlarm(drift: Lists, places: readonly number[]): Lists {
   const { tenths, apart, shift: known } = drift;
   const own = places.map((place) => tenths[place] ?? 0);
