@@ -80,10 +80,7 @@ export function toGreatestId(hours: IdHours): number | undefined {
   return greatestId === noGreatest ? undefined : greatestId;
 }
 
-/**
- * Returns the hours that change when the executions become known. If the clock is behind, new ids are added to the latest known
- * hour.
- */
+/** Returns the hours that change with these executions. If the clock is behind, ids are added to the latest known hour. */
 export function withIds(
   hours: IdHours,
   started: readonly Started[],

@@ -97,10 +97,7 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
 
 export type ActivityHint = ReturnType<typeof createActivityHint>;
 
-/**
- * Requests the server's total of a window, to compare it with the known executions. The pause between two requests depends on
- * the server's speed.
- */
+/** Requests the server's total of a window, to compare it with known executions. Pauses depend on the server's speed. */
 function createQuestion(clock: Pick<Clock, 'ticks'>) {
   let nextMs = Number.NEGATIVE_INFINITY;
   let tookMs = 0;

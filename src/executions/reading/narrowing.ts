@@ -80,10 +80,7 @@ async function narrow(groups: readonly Group[], missing: number, asking: Asking)
   return found;
 }
 
-/**
- * Splits a group with missing executions in halves, until reading the projects of a part costs no more than requesting another
- * total.
- */
+/** Splits a group with missing executions in halves, until reading its projects costs no more than another total. */
 async function halve(group: Group, missing: number, asking: Asking): Promise<readonly string[]> {
   if (missing <= 0) return [];
   if (group.length <= fewProjects || !asking.mayGoOn()) return group.map(({ project }) => project);

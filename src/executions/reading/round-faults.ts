@@ -6,7 +6,7 @@ export function createRoundFaults(signal: AbortSignal) {
   let hasAnswered = false;
 
   /**
-   * Reports whether further requests are pointless: credentials were refused, requests are held back, or two requests had no
+   * Reports whether to send no more requests: credentials were refused, requests are held back, or two requests had no
    * response.
    */
   function spoilsTheRest({ kind, details }: ApiError): boolean {

@@ -64,8 +64,7 @@ function isShownCell(cell: Cell, { totals, states, behind }: ShownInput): boolea
 type ShownInput = Pick<RowsInput, 'totals' | 'states' | 'behind'>;
 
 /**
- * Reports whether the last values of a job are published. For a deleted or excluded job, only totals are published, for a
- * while.
+ * Reports whether the last values of a job are published. Only totals of a deleted or excluded job are published, for a while.
  */
 function isThere({ project, group, name, goneSinceMs }: JobFacts, { isWantedJob }: RowsInput['settings']): boolean {
   return goneSinceMs === undefined && isWantedJob(toJobPath(project, { group, name }));
