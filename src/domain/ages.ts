@@ -3,7 +3,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Formats a duration in its most natural unit: 90 s, not 1 min; with two units between two hours and ten days. */
+/** Formats a duration in its most natural unit: 90 s, not 1 min; a duration between two hours and ten days has two units. */
 export function toDuration(ms: number): string {
   if (ms >= 10 * day) return `${Math.floor(ms / day)} d`;
   if (ms < second || ms >= 2 * hour) return toLength(ms);

@@ -90,7 +90,7 @@ async function readRunningOnce(round: Round): Promise<Running> {
 /** Rewinds if the server clock was set back. Reads further back if the clock was set ahead. */
 async function followClock({ found, activities, activityHint, options }: Round, time: ServerTime): Promise<void> {
   if (time.wasUnseen) found.overlap.noteUnseen();
-  // A change of the clock is recorded before it is stored, because storing may fail.
+  // A change of the clock is recorded in memory before it is stored, because storing may fail.
   const latestMs = time.reachedMs ?? time.doubtedMs;
   if (latestMs !== undefined) found.overlap.noteReached(latestMs);
   const ownMs = options.clock.now();

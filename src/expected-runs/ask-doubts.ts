@@ -83,7 +83,7 @@ async function askPast(api: Api, { id, timetable }: WatchedJob, { nowMs, sources
 
 type Again = { readonly isAgain: boolean };
 
-/** Ignores timeouts and repeated errors; rethrows other errors, so that the request is repeated once. */
+/** Ignores a timeout, and an error of a repeated request. Rethrows other errors, so that the request is repeated once. */
 function toNothing(fault: unknown, isAgain: boolean): undefined {
   if (!(fault instanceof ApiError) || fault.details.unsent === true) throw fault;
   if (fault.kind !== 'timeout' && !isAgain) throw fault;

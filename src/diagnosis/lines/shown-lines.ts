@@ -66,7 +66,7 @@ function isFilled({ text }: LogLine): boolean {
 
 type Candidate = { readonly index: number; readonly isError: boolean };
 
-/** Lists the errors before the last lines, and the last lines. */
+/** Lists the last lines, and the errors before them. */
 function listCandidates(lines: readonly LogLine[]): readonly Candidate[] {
   const last = Math.max(0, lines.length - maxLines);
   const errors = last === 0 ? [] : findErrorLines(lines.slice(0, lines.length - fewLast));

@@ -61,7 +61,10 @@ export type IdOrder = ReturnType<typeof createIdOrder>;
 const noGreatest = Number.NEGATIVE_INFINITY;
 const noLeast = Number.POSITIVE_INFINITY;
 
-/** Lists hours to remove: hours after `latestMs`, and the oldest beyond the limit. The hour with the greatest id stays. */
+/**
+ * Lists hours to remove: hours after `latestMs`, and the oldest hours if there are too many. The hour with the greatest id
+ * stays.
+ */
 export function toForgottenHours(hours: IdHours, most: number, latestMs: number): number[] {
   const late = [...hours.keys()].filter((hour) => hour > toHour(latestMs + stepMs));
   if (hours.size <= most) return late;

@@ -36,7 +36,10 @@ export type ProjectState = {
 /** A skipped window, and the reason: a hold or an outage. */
 export type Skip = Window & {
   readonly reason: string;
-  /** The number of runs of the window counted so far. `isUnknown` is true if the server did not report all runs. */
+  /**
+   * The number of runs in the part of the window that was already counted as skipped. `isUnknown` is true if the server did not
+   * report all runs.
+   */
   readonly runs?: number;
   readonly isUnknown?: boolean;
 };

@@ -15,7 +15,7 @@ type BothTimes = ServerTime & { readonly ownMs: number };
 export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
   /** The target of a rewind that is not stored yet: a step is reported only once, and storing fails if the disk is full. */
   let owedToMs: number | undefined;
-  /** By how much the clock was set back while the exporter was not running, until the rewind is stored. */
+  /** By how much the clock was set back while the exporter was not running; 0 once the rewind is stored. */
   let backMs: number | undefined;
   return async (time) => {
     let reachedMs = time.rewindToMs === undefined ? undefined : time.reachedMs;

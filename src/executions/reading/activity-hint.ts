@@ -40,7 +40,10 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
     return answer === 'refused' ? undefined : answer;
   }
 
-  /** Ends a search after every project has been read. Older executions that are still missing cannot be read. */
+  /**
+   * Ends a search after every project has been read. Earlier executions that are still missing cannot be read, and count as
+   * usual.
+   */
   async function endSearch(api: Api, input: HintInput, { sinceMs, found }: Pick<Search, 'sinceMs' | 'found'>) {
     search = undefined;
     if (found > 0) return;

@@ -78,7 +78,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
         if (project === undefined || !(await lookAt(project, api, nowMs))) return;
       }
     },
-    /** Removes deleted or excluded jobs thirty days after their last run, and other idle jobs if slots are missing. */
+    /** Removes jobs thirty days after their last run: deleted and excluded jobs, and other jobs only if slots are missing. */
     forgetMissing: async (nowMs: number): Promise<void> => {
       if (ticks() < forgetTicks) return;
       forgetTicks = ticks() + everyMs;

@@ -23,8 +23,8 @@ type JoinInput = {
 };
 
 /**
- * Merges a new response into the known times. Known times since the previous response are withdrawn if the response
- * contradicts them, and unsure if it has no span in common with the known times.
+ * Merges a new response into the known times. Known times since the previous response are withdrawn if the response contradicts
+ * them. They are unsure if the response has no span in common with them.
  */
 export function joinAnswer(
   before: Timetable | undefined,

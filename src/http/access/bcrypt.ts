@@ -119,7 +119,7 @@ function computeArctan(x: number, bits: number): bigint {
   const { over, under } = add(0, terms);
   return ((over * BigInt(x)) << BigInt(bits)) / (under * square ** BigInt(terms));
 
-  /** Sums the terms from `from` to before `to` as the fraction over / (under × square^count), by halves. */
+  /** Sums the terms `from` to `to - 1` by halves. Returns the sum as the fraction over / (under × square^count). */
   function add(from: number, to: number): { readonly over: bigint; readonly under: bigint } {
     if (to - from === 1) return { over: from % 2 === 0 ? 1n : -1n, under: BigInt(2 * from + 1) };
     const middle = (from + to) >> 1;

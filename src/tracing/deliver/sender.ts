@@ -38,7 +38,10 @@ type SenderStatus = {
   readonly lastDeliveredMs: number | undefined;
 };
 
-/** Sends the spool to the OTLP endpoint, one request at a time. A trace leaves the spool when it is accepted or refused alone. */
+/**
+ * Sends the spool to the OTLP endpoint, one request at a time. A trace leaves the queue when it is accepted, or refused in a
+ * request without other traces.
+ */
 export function createSender(options: SenderOptions): Sender {
   const { spool, clock, gathering = gatheringBounds, signal = 'traces', wait = createWait(clock) } = options;
   const stopping = new AbortController();
@@ -73,7 +76,7 @@ export function createSender(options: SenderOptions): Sender {
         // The next batch is selected again with a smaller size.
         const isSelectedAgain = selection.noteFault(batch, verdict);
         if (isSelectedAgain) batches.length = 0;
-        // Another replica sends the traces that it took over.
+        // Only halves are sent again here: the spool returns other traces again, unless another replica has taken them over.
         else if (batch !== traces) batches.unshift(batch);
         if (!outage.isOver() || !isSelectedAgain) await outage.backOff(verdict.reason, verdict.askedMs);
       } else if (batch.length > 1) batches.unshift(...halve(batch));

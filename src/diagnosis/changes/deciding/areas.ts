@@ -9,7 +9,7 @@ export type Area = {
   readonly readMs: number;
   readonly lastReadMs?: number;
   readonly basis?: string;
-  /** The time of the last change of the basis, before which values cannot be compared. */
+  /** The time of the last change of `basis`. Values from before this time cannot be compared with later values. */
   readonly basisMs?: number;
   /** True if the last reading was empty, and so not accepted. */
   readonly isDoubted?: boolean;

@@ -31,7 +31,7 @@ export function findCommonCause(results: Iterable<JobResult>, nowMs: number): Co
   if (failed.length < minFailed) return undefined;
   const numbers = { failed: failed.length, succeeded: succeeded.length };
   const counts = countFactors(failed, succeeded);
-  // The tested factors depend only on numbers of jobs. If factors depended on results, chance could look like a cause.
+  // Factors are chosen only by their numbers of jobs. If the choice depended on results, chance could look like a cause.
   const tried = [...counts.values()].filter(({ covered, spared }) => covered + spared >= minCover * failed.length);
   const tests = countTests(tried.map(({ covered, spared }) => toLeast({ ...numbers, having: covered + spared })));
   const named = tried
