@@ -42,7 +42,7 @@ export function logStorageAlerts(limits: Thresholds): Alert[] {
       for: limits.logStorageMissingFor,
       severity: 'warning',
       summary: `Executions of ${serverText} have no log storage request`,
-      description: `{{ $value }} executions of ${serverText} have no request to store their log.`,
+      description: `Executions of ${serverText} without a request to store their log: {{ $value }}.`,
       dashboard: dashboardOf.logStorage,
       page: pageOf.server,
       needs: ['log-storage'],

@@ -42,7 +42,7 @@ function missed(limits: Thresholds): Alert {
     for: limits.scheduleMissedFor,
     severity: 'warning',
     summary: 'Scheduled runs on {{ $labels.server }} did not happen: {{ $labels.reason }}',
-    description: `About {{ $value | printf "%.0f" }} scheduled runs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}; the cause is {{ $labels.reason }}.`,
+    description: `Scheduled runs on {{ $labels.server }} that did not happen within the last ${limits.scheduleWindow}: about {{ $value | printf "%.0f" }}. The cause is {{ $labels.reason }}.`,
     dashboard: dashboardOf.schedule,
     page: pageOf.schedule,
     needs: ['schedule'],
@@ -56,7 +56,7 @@ function missedOfCritical(limits: Thresholds): Alert {
     expr: `${toMisses('reason!="orphaned"', limits, ofCritical('and', limits, limits.scheduleWindow))} > 0`,
     severity: 'critical',
     summary: 'Critical scheduled runs on {{ $labels.server }} did not happen: {{ $labels.reason }}',
-    description: `About {{ $value | printf "%.0f" }} scheduled runs of critical jobs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}; the cause is {{ $labels.reason }}.`,
+    description: `Scheduled runs of critical jobs on {{ $labels.server }} that did not happen within the last ${limits.scheduleWindow}: about {{ $value | printf "%.0f" }}. The cause is {{ $labels.reason }}.`,
   };
 }
 
@@ -67,7 +67,7 @@ function ownerGone(limits: Thresholds): Alert {
     for: limits.scheduleMissedFor,
     severity: 'critical',
     summary: 'Jobs on {{ $labels.server }} belong to a member that does not respond',
-    description: `About {{ $value | printf "%.0f" }} scheduled runs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}, because the member that owns their schedules does not respond.`,
+    description: `Scheduled runs on {{ $labels.server }} that did not happen within the last ${limits.scheduleWindow}, because the member that owns their schedules does not respond: about {{ $value | printf "%.0f" }}.`,
     dashboard: dashboardOf.schedule,
     page: pageOf.schedule,
     needs: ['schedule'],
@@ -116,7 +116,7 @@ function atRisk(limits: Thresholds): Alert {
     for: limits.runsAtRiskFor,
     severity: 'warning',
     summary: 'Coming runs on {{ $labels.server }} are at risk: {{ $labels.reason }}',
-    description: `{{ $value }} scheduled runs of the next 12 hours on {{ $labels.server }} are at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText(limits)}`,
+    description: `Scheduled runs of the next 12 hours on {{ $labels.server }} that are at risk: {{ $value }}. The reason is {{ $labels.reason }}.${jobsAtRiskText(limits)}`,
     dashboard: dashboardOf.schedule,
     page: pageOf.tonight,
     needs: ['schedule'],
@@ -135,7 +135,7 @@ function criticalAtRisk(limits: Thresholds): Alert {
     for: '0s',
     severity: 'critical',
     summary: 'Critical runs on {{ $labels.server }} are at risk: {{ $labels.reason }}',
-    description: `The next run of {{ $value }} critical jobs on {{ $labels.server }} starts within ${limits.runsAtRiskSoonSeconds / 3600} hours and is at risk; the reason is {{ $labels.reason }}.${jobsAtRiskText(limits, `${ofCritical('and', limits)} ${ofSoon}`)}`,
+    description: `Critical jobs on {{ $labels.server }} whose next run starts within ${limits.runsAtRiskSoonSeconds / 3600} hours and is at risk: {{ $value }}. The reason is {{ $labels.reason }}.${jobsAtRiskText(limits, `${ofCritical('and', limits)} ${ofSoon}`)}`,
   };
 }
 
@@ -148,7 +148,7 @@ function disabledTooLong(limits: Thresholds): Alert {
     for: limits.jobDisabledFor,
     severity: 'info',
     summary: 'Scheduled jobs of {{ $labels.project }} on {{ $labels.server }} have been off for a long time',
-    description: `{{ $value }} scheduled jobs of {{ $labels.project }} on {{ $labels.server }}, or their schedules, have been switched off for more than ${limits.jobDisabledSeconds / 86_400} days.`,
+    description: `Scheduled jobs of {{ $labels.project }} on {{ $labels.server }} that, or whose schedules, have been switched off for more than ${limits.jobDisabledSeconds / 86_400} days: {{ $value }}.`,
     dashboard: dashboardOf.schedule,
     page: pageOf.switchedOff,
     needs: ['schedule'],

@@ -81,7 +81,7 @@ state: { dir: ${join(dir, 'state')} }
     const alert = await hook.delivered('AutomationRunsAtRisk', 'firing', node);
     expect(alert.labels).toMatchObject({ server: 'prod', severity: 'warning' });
     expect(alert.annotations['description']).toBe(
-      '3 scheduled runs of the next 12 hours on prod are at risk; the reason is node_failing. Next: pay/night/archive, pay/night/close, pay/night/report. Failing nodes: db03.',
+      'Scheduled runs of the next 12 hours on prod that are at risk: 3. The reason is node_failing. Next: pay/night/archive, pay/night/close, pay/night/report. Failing nodes: db03.',
     );
     expect(alert.annotations['page_url']).toBe(`${url}/tonight?server=prod`);
     expect((await risks())?.troubles[0]?.sentence).toMatch(

@@ -101,7 +101,7 @@ export const exporterCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Executions of prod are hidden from the exporter',
     description:
-      'prod hides 114 finished executions from the credentials of the exporter, in these projects: warehouse, web-shop. No metric and no alert covers hidden executions.',
+      'Finished executions that prod hides from the credentials of the exporter: 114, in these projects: warehouse, web-shop. No metric and no alert covers hidden executions.',
     dashboard,
     page: '/?server=prod#server-prod-rights',
   },
@@ -120,7 +120,7 @@ export const exporterCases: readonly Case[] = [
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Executions of prod are not counted',
     description:
-      'All executions of prod that the exporter reads look like imports: they ended more than a day before others with lower ids started. The exporter does not count imports: 24 in the last 1d2h, and more in the 1d2h before. The clock of the server, or of a member of its cluster, may be wrong.',
+      'All executions of prod that the exporter reads look like imports: they ended more than a day before others with lower ids started. The exporter does not count imports: about 24 in the last 1d2h, and more in the 1d2h before. The clock of the server, or of a member of its cluster, may be wrong.',
     dashboard,
     page: '/?server=prod#server-prod',
   },

@@ -29,7 +29,7 @@ export const scheduleCases: readonly Case[] = [
     resolvesAfter: 30,
     labels: { server: 'prod', reason: 'passive', severity: 'warning' },
     summary: 'Scheduled runs on prod did not happen: passive',
-    description: 'About 1 scheduled runs on prod did not happen within the last 30m; the cause is passive.',
+    description: 'Scheduled runs on prod that did not happen within the last 30m: about 1. The cause is passive.',
     ...ofSchedule,
   },
   {
@@ -48,7 +48,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', reason: 'passive', severity: 'critical' },
     summary: 'Critical scheduled runs on prod did not happen: passive',
     description:
-      'About 1 scheduled runs of critical jobs on prod did not happen within the last 30m; the cause is passive.',
+      'Scheduled runs of critical jobs on prod that did not happen within the last 30m: about 1. The cause is passive.',
     ...ofSchedule,
   },
   {
@@ -60,7 +60,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', reason: 'orphaned', severity: 'critical' },
     summary: 'Jobs on prod belong to a member that does not respond',
     description:
-      'About 1 scheduled runs on prod did not happen within the last 30m, because the member that owns their schedules does not respond.',
+      'Scheduled runs on prod that did not happen within the last 30m, because the member that owns their schedules does not respond: about 1.',
     ...ofSchedule,
   },
   {
@@ -107,7 +107,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', reason: 'node_failing', horizon: '12h', severity: 'warning' },
     summary: 'Coming runs on prod are at risk: node_failing',
     description:
-      '14 scheduled runs of the next 12 hours on prod are at risk; the reason is node_failing. Next: pay/nightly/settle. Failing nodes: db03.',
+      'Scheduled runs of the next 12 hours on prod that are at risk: 14. The reason is node_failing. Next: pay/nightly/settle. Failing nodes: db03.',
     ...ofSchedule,
     page: '/tonight?server=prod',
   },
@@ -130,7 +130,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', reason: 'passive', severity: 'critical' },
     summary: 'Critical runs on prod are at risk: passive',
     description:
-      'The next run of 1 critical jobs on prod starts within 2 hours and is at risk; the reason is passive. Next: pay/nightly/settle.',
+      'Critical jobs on prod whose next run starts within 2 hours and is at risk: 1. The reason is passive. Next: pay/nightly/settle.',
     ...ofSchedule,
     page: '/tonight?server=prod',
   },
@@ -149,7 +149,8 @@ export const scheduleCases: readonly Case[] = [
     resolvesAfter: 3,
     labels: { server: 'prod', project: 'pay', severity: 'info' },
     summary: 'Scheduled jobs of pay on prod have been off for a long time',
-    description: '1 scheduled jobs of pay on prod, or their schedules, have been switched off for more than 7 days.',
+    description:
+      'Scheduled jobs of pay on prod that, or whose schedules, have been switched off for more than 7 days: 1.',
     ...ofSchedule,
     page: '/jobs?state=off&server=prod',
   },

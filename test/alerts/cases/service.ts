@@ -104,7 +104,7 @@ export const serviceCases: readonly Case[] = [
     firesAfter: 30,
     labels: { server: 'prod', severity: 'warning' },
     summary: 'Executions of prod have no log storage request',
-    description: '1 executions of prod have no request to store their log.',
+    description: 'Executions of prod without a request to store their log: 1.',
     ...ofLogStorage,
   },
   {
