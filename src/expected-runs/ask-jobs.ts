@@ -5,6 +5,7 @@ import { type Asked, askSchedule } from './asking/ask-schedule.ts';
 import { type DueJob, isUrgent, planDueJobs } from './asking/due-jobs.ts';
 import { createTimeShare, shareOfOthers } from './asking/time-share.ts';
 import { isProjectOff } from './deciding/sources.ts';
+import { maxRestMs, type WatchedJob } from './deciding/watched-job.ts';
 import type { Answered, ExpectedJobs } from './expected-jobs.ts';
 import type { SourceNotes } from './sources.ts';
 
@@ -21,6 +22,7 @@ type Options = {
 export function createAsking({ jobs, notes, clock, everyMs }: Options) {
   const changed = new Set<string>();
   const waiting = new Set<string>();
+  const recovered = new Map<string, number>();
   let pausedUntilTicks = Number.NEGATIVE_INFINITY;
   const share = createTimeShare(clock, everyMs);
 
@@ -56,14 +58,16 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options) {
 
   async function readOnce(api: Api, limit: Limit, done: ReadonlySet<string>): Promise<Round> {
     const sources = notes.all();
-    const questions = planDueJobs(jobs.all.values(), {
-      nowMs: notes.serverNowMs(),
+    const nowMs = notes.serverNowMs();
+    const due = planDueJobs(jobs.all.values(), {
+      nowMs,
       changed,
       waiting,
+      recovered,
       isProjectOff: (project) => isProjectOff(sources, project),
-    });
-    const left = questions.filter(({ job }) => !done.has(job.id));
-    const round = await askAll(api, left, limit);
+    }).filter(({ job }) => !done.has(job.id));
+    const round = await askAll(api, due, limit);
+    noteRecovered(recovered, due, round.answered, nowMs);
     if (round.answered.size > 0) await jobs.answer(round.answered, notes.clocks.behindMs(undefined));
     if (round.fault instanceof Error) throw round.fault;
     return round;
@@ -83,9 +87,7 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options) {
       let isAnswered = false;
       // The next start times of new jobs come first, because other requests need them.
       for (let round = 0; round < 2 && clock.ticks() >= pausedUntilTicks && limit.requests > 0; round += 1) {
-        const fresh = new Set(
-          [...jobs.all.values()].filter(({ timetable }) => timetable === undefined).map(({ id }) => id),
-        );
+        const fresh = findFresh(jobs.all.values());
         const { answered, requests } = await readOnce(api, limit, done);
         limit.requests -= requests;
         for (const [id, { answers }] of answered) {
@@ -96,6 +98,24 @@ export function createAsking({ jobs, notes, clock, everyMs }: Options) {
       return isAnswered;
     },
   };
+}
+
+function findFresh(jobs: Iterable<WatchedJob>): ReadonlySet<string> {
+  return new Set([...jobs].filter(({ timetable }) => timetable === undefined).map(({ id }) => id));
+}
+
+/** Records the projects in which a schedule that could not be read was answered, and forgets them after the longest pause. */
+function noteRecovered(
+  recovered: Map<string, number>,
+  asked: readonly DueJob[],
+  answered: Round['answered'],
+  nowMs: number,
+): void {
+  for (const { job } of asked) {
+    const { answers = [], unread } = answered.get(job.id) ?? {};
+    if (job.unread !== undefined && unread === undefined && answers.length > 0) recovered.set(job.project, nowMs);
+  }
+  for (const [project, atMs] of recovered) if (nowMs - atMs > maxRestMs) recovered.delete(project);
 }
 
 type Limit = { readonly signal: AbortSignal; readonly untilTicks: number; requests: number };

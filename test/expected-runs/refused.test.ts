@@ -6,7 +6,9 @@ import { createScene } from './scene.ts';
 const hour = { everyMs: 3_600_000, offsetMs: 0 };
 
 describe('expected-runs, jobs whose schedule is refused', () => {
-  it('reads the schedule of a new job at once among hundreds of refused ones', { timeout: 60_000 }, async () => {
+  it('reads a new schedule at once among hundreds of refused ones, and these soon after they are permitted', {
+    timeout: 60_000,
+  }, async () => {
     const scene = createStopping({});
     const { control, minutes, shown, requests } = scene;
     control.createProject('pay');
@@ -22,11 +24,14 @@ describe('expected-runs, jobs whose schedule is refused', () => {
         .slice(before)
         .filter(({ path }) => /refused.*(info|forecast)$/.test(path)).length;
     };
-    // The requests come after 10, 20, 40 and 80 minutes, and so on.
-    expect([await asked(), await asked(), await asked()]).toEqual([1200, 0, 600]);
+    // The requests come after 10, 20, 40 and 80 minutes, and so on. One job is requested every ten minutes.
+    expect([await asked(), await asked(), await asked()]).toEqual([1200, 6, 598]);
     create('new');
     await minutes(2);
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(1);
+    control.clearFaults();
+    await minutes(20);
+    expect(shown('job_next_run_timestamp_seconds')).toHaveLength(601);
   });
 
   it('doubles the pause after each refusal, up to six hours', () => {

@@ -1,17 +1,19 @@
 import { toRefreshMs } from '../deciding/timetable.ts';
-import { isOff, maxSpanMs, restsUntilMs, type WatchedJob } from '../deciding/watched-job.ts';
+import { isOff, maxSpanMs, minRestMs, restsUntilMs, type WatchedJob } from '../deciding/watched-job.ts';
 import { isUnlisted } from './plan-question.ts';
 
 type DueInput = {
   readonly nowMs: number;
   readonly changed: ReadonlySet<string>;
   readonly waiting: ReadonlySet<string>;
+  /** The projects in which a schedule that could not be read was read again, with the time. */
+  readonly recovered: ReadonlyMap<string, number>;
   readonly isProjectOff: (project: string) => boolean;
 };
 
 export type DueJob = { readonly job: WatchedJob; readonly rank: number };
 
-const ranks = { changed: 0, waiting: 1, unknown: 2, soon: 3, due: 4, refused: 5 } as const;
+const ranks = { changed: 0, waiting: 1, unknown: 2, soon: 3, due: 4, refused: 5, resting: 6 } as const;
 
 /**
  * Sorts the jobs for requests: changed, undecided, unknown, soon ending, and other jobs. Jobs whose requests failed come last,
@@ -19,10 +21,13 @@ const ranks = { changed: 0, waiting: 1, unknown: 2, soon: 3, due: 4, refused: 5 
  */
 export function planDueJobs(jobs: Iterable<WatchedJob>, input: DueInput): readonly DueJob[] {
   const due: DueJob[] = [];
+  const resting: WatchedJob[] = [];
   for (const job of jobs) {
     const rank = toRank(job, input);
-    if (rank !== undefined) due.push({ job, rank });
+    if (rank === ranks.resting) resting.push(job);
+    else if (rank !== undefined) due.push({ job, rank });
   }
+  due.push(...chooseTrials(resting, input.nowMs));
   due.sort((one, other) => one.rank - other.rank || toTurnMs(one) - toTurnMs(other));
   // If responses contain only one start time each, only a few jobs are requested.
   let single = 0;
@@ -34,11 +39,28 @@ function toTurnMs({ job: { timetable }, rank }: DueJob): number {
   return (rank === ranks.waiting ? timetable?.askedAtMs : timetable?.untilMs) ?? 0;
 }
 
-function toRank(job: WatchedJob, { nowMs, changed, waiting, isProjectOff }: DueInput): number | undefined {
-  const { id, timetable, unread } = job;
-  if (job.goneAtMs !== undefined || isOff(job) || isProjectOff(job.project)) return undefined;
+/** Chooses a resting job of each project every ten minutes, because the administrator may have granted the missing right. */
+function chooseTrials(resting: readonly WatchedJob[], nowMs: number): readonly DueJob[] {
+  const askedMs = ({ unread }: WatchedJob): number => unread?.atMs ?? 0;
+  return [...Map.groupBy(resting, ({ project }) => project).values()].flatMap((jobs) => {
+    const [first, ...others] = jobs.toSorted((one, other) => askedMs(one) - askedMs(other));
+    const last = others.at(-1) ?? first;
+    if (first === undefined || last === undefined || nowMs - askedMs(last) < minRestMs) return [];
+    return { job: first, rank: ranks.refused };
+  });
+}
+
+function toRank(job: WatchedJob, { nowMs, changed, waiting, recovered, isProjectOff }: DueInput): number | undefined {
+  const { id, project, timetable, unread } = job;
+  if (job.goneAtMs !== undefined || isOff(job) || isProjectOff(project)) return undefined;
   if (changed.has(id)) return ranks.changed;
-  if (unread !== undefined) return nowMs >= restsUntilMs(unread) || nowMs < unread.atMs ? ranks.refused : undefined;
+  if (unread !== undefined) {
+    const { atMs } = unread;
+    if (nowMs >= restsUntilMs(unread) || nowMs < atMs || (recovered.get(project) ?? -Infinity) > atMs)
+      return ranks.refused;
+    // A schedule with too many times for the server rests for the whole pause.
+    return job.limit?.atMs === atMs ? undefined : ranks.resting;
+  }
   if (timetable === undefined) return ranks.unknown;
   if (waiting.has(id)) return ranks.waiting;
   const isDue = nowMs >= toRefreshMs(timetable) || isUnlisted(timetable, nowMs, maxSpanMs(job, nowMs));

@@ -66,8 +66,8 @@ export function restsUntilMs({ atMs, count }: Unread): number {
   return atMs + Math.min(minRestMs * 2 ** (count - 1), maxRestMs);
 }
 
-const minRestMs = 600_000;
-const maxRestMs = 6 * 3_600_000;
+export const minRestMs = 600_000;
+export const maxRestMs = 6 * 3_600_000;
 
 /** Returns the longest span to request. For a day after a failed request, spans are a quarter of the failed one. */
 export function maxSpanMs({ limit }: WatchedJob, nowMs: number): number {

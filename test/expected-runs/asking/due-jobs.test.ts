@@ -18,11 +18,13 @@ const { timetable: _none, ...unknown } = { ...job, timetable: listed };
 const rests = (atMs: number) => ({ unread: { atMs, count: 1 } });
 const until = (untilMs: number) => ({ timetable: { ...listed, askedAtMs: nowMs - 9 * hour, untilMs } });
 
-const plan = (jobs: readonly WatchedJob[], changed: readonly string[] = [], waiting: readonly string[] = []) =>
+type Sets = { readonly changed?: readonly string[]; readonly waiting?: readonly string[] };
+const plan = (jobs: readonly WatchedJob[], { changed = [], waiting = [] }: Sets = {}, recoveredMs?: number) =>
   planDueJobs(jobs, {
     nowMs,
     changed: new Set(changed),
     waiting: new Set(waiting),
+    recovered: new Map(recoveredMs === undefined ? [] : [['pay', recoveredMs]]),
     isProjectOff: (project) => project === 'off',
   });
 
@@ -79,7 +81,10 @@ describe('expected-runs/asking/due-jobs', () => {
       asked('changed', { timetable: listed, ...rests(nowMs) }),
       asked('changed and new', {}),
     ];
-    const order = plan(jobs, ['changed', 'changed and new'], ['waits', 'waits longer', 'new', 'refused']);
+    const order = plan(jobs, {
+      changed: ['changed', 'changed and new'],
+      waiting: ['waits', 'waits longer', 'new', 'refused'],
+    });
     expect(order.map(({ job: { id }, rank }) => [id, isUrgent(rank)])).toEqual([
       ['changed and new', true],
       ['changed', true],
@@ -91,6 +96,28 @@ describe('expected-runs/asking/due-jobs', () => {
       ['due', false],
       ['refused', false],
     ]);
+  });
+
+  it('requests one refused job of each project every ten minutes, but none that is too costly', () => {
+    const tenMs = nowMs - 600_000;
+    const refused = (id: string, atMs: number, fields: Partial<WatchedJob> = {}) =>
+      someJob({ id, unread: { atMs, count: 9 }, ...fields });
+    const limit = { spanMs: hour, atMs: tenMs - 9 };
+    const costly = refused('costly', tenMs - 9, { limit });
+    const idsOf = (...jobs: readonly WatchedJob[]) => plan(jobs).map(({ job: { id } }) => id);
+    expect(idsOf(refused('a', tenMs), refused('b', tenMs - 1), costly)).toEqual(['b']);
+    expect(idsOf(refused('a', tenMs + 1), refused('b', tenMs - 1))).toEqual([]);
+    expect(idsOf(refused('a', tenMs + 1), refused('b', tenMs, { project: 'shop' }))).toEqual(['b']);
+    expect(idsOf(refused('once costly', tenMs, { limit }))).toEqual(['once costly']);
+  });
+
+  it('requests the refused jobs of a project again if one of them was read', () => {
+    const refused = (id: string, fields: Partial<WatchedJob> = {}) =>
+      someJob({ id, unread: { atMs: nowMs - 1000, count: 9 }, ...fields });
+    const jobs = [refused('a'), refused('b'), refused('c', { project: 'shop' })];
+    const idsAfter = (recoveredMs: number) => plan(jobs, {}, recoveredMs).map(({ job: { id } }) => id);
+    expect(idsAfter(nowMs - 999)).toEqual(['a', 'b']);
+    expect(idsAfter(nowMs - 1000)).toEqual([]);
   });
 
   it('requests at most ten jobs of an older server in one turn', () => {
