@@ -1,6 +1,6 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** The number of tests that passed, and the names of the others. */
+/** The number of tests that passed, and the names of all other tests. */
 type Tally = {
   passed: number;
   readonly failed: string[];

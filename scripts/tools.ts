@@ -6,7 +6,7 @@ export type Tool = {
   readonly name: string;
   /** The commands of the tool, which must all exist; `findTool` returns the first. */
   readonly commands: readonly [string, ...string[]];
-  /** The Debian packages that contain it. */
+  /** The Debian packages that contain the tool. */
   readonly packages: readonly string[];
   /** A Python package, for a virtual environment. */
   readonly python?: string;

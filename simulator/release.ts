@@ -41,7 +41,7 @@ export type Release = {
   /** True if the inner steps of a conditional step are its children; in other releases they replace it. */
   readonly nestsConditions: boolean;
   readonly fractionalDates: boolean;
-  /** Callers can ask for their rights. */
+  /** True if callers can ask for their rights. */
   readonly authorizations: boolean;
   /** The HTTP server of the release refuses empty segments in paths, and some characters even if encoded. */
   readonly refusesOddPaths: boolean;
@@ -66,7 +66,7 @@ export function findRelease(dialect: DialectName, apiVersion: number, name?: str
 
 type Row = readonly [apiVersion: number, name: string];
 
-// Names below 3.0.0 are approximate. The usual release of an API version comes first; 6.2.0 stands for later ones.
+// Names below 3.0.0 are approximate. The usual release of an API version comes first; 6.2.0 stands for later releases.
 const releases = `
   14 2.6.2, 15 2.6.4, 16 2.6.5, 17 2.6.7, 18 2.6.9, 19 2.8.0, 20 2.8.1, 21 2.9.0, 22 2.10.0, 23 2.10.4,
   24 2.11.0, 25 3.0.0, 26 3.0.1, 27 3.0.6, 28 3.0.8, 29 3.0.13, 30 3.0.17, 31 3.0.21, 32 3.1.0, 33 3.1.2,

@@ -64,7 +64,7 @@ async function measureLongest(): Promise<number> {
   );
   const sources = new Map([[sourceKeys.mode(), [{ value: 'passive', fromMs: nowMs - hourMs, throughMs: nowMs }]]]);
   let longest = 0;
-  // CPU time is measured, because of other programs.
+  // CPU time is measured, because other programs add to the elapsed time.
   const nowOwnMs = (): number => (process.cpuUsage().user + process.cpuUsage().system) / 1000;
   let sinceMs = nowOwnMs();
   const rest = createPause(systemClock);

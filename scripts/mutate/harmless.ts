@@ -44,7 +44,7 @@ function isMessage(node: Node, parent: Node): boolean {
   return parent.type === 'Property' && texts.includes(nameOf(child(parent, 'key'))) && node !== child(parent, 'key');
 }
 
-/** Reports whether a node is a string, or an expression that always returns one. */
+/** Reports whether a node is a string, or an expression that always returns a string. */
 export function isText(node: Node | undefined): boolean {
   if (node === undefined) return false;
   switch (node.type) {

@@ -35,7 +35,7 @@ export function changeText({ original, replacement }: Mutant): string {
   return `${shorten(original)} → ${replacement === '' ? 'nothing' : shorten(replacement)}`;
 }
 
-/** Returns rows without a mutant, because their lines were rewritten. */
+/** Returns the rows of `equivalent.json` whose mutants no longer exist, because their lines were rewritten. */
 export function staleRows(equivalents: readonly Equivalent[], mutants: readonly Mutant[]): readonly Equivalent[] {
   const ids = new Set(mutants.map(({ id }) => id));
   return equivalents.filter(({ id }) => !ids.has(id));

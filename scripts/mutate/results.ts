@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The result of one mutant. A `refused` mutant does not compile; a `lost` one was not measured. */
+/** The result of one mutant. A `refused` mutant does not compile; a `lost` mutant was not measured. */
 export type Result = {
   readonly id: string;
   readonly outcome: 'noticed' | 'survived' | 'refused' | 'lost';

@@ -187,7 +187,7 @@ function toUnreached(number: number, step: Step): StepRun {
   };
 }
 
-/** Returns the template of a reference that runs once for each node, whose own sub-workflow never starts. */
+/** Returns the template of a reference that runs once for each node. The sub-workflow of the template itself never starts. */
 function toTemplate(work: Work, nodes: readonly string[]): WorkflowRun {
   const steps = work.steps.map((step, index) => toUnreached(index + 1, step));
   return { nodes, startMs: undefined, endMs: undefined, state: 'NOT_STARTED', steps, failedNodes: new Set() };

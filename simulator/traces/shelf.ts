@@ -2,7 +2,7 @@ import type { SunkSpan } from './read-request.ts';
 
 export type KeptTrace = {
   readonly traceId: string;
-  /** The root span: the first to start of the spans without a parent. */
+  /** The root span: the span without a parent that starts first. */
   readonly root: SunkSpan;
   readonly spans: readonly SunkSpan[];
 };

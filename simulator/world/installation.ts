@@ -163,7 +163,7 @@ export function startOfCommand(project: Project, work: Work, user: string): Star
 export const executionTypes = ['user', 'scheduled', 'user-scheduled'] as const;
 export type ExecutionType = (typeof executionTypes)[number];
 
-/** The status in the server's database, which determines the shown one. */
+/** The status in the server's database, which determines the shown status. */
 export type StoredStatus = 'succeeded' | 'failed' | 'aborted' | 'incomplete' | 'missed' | (string & {});
 
 type ExecutionEnd = {

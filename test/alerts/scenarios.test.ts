@@ -29,7 +29,7 @@ const minutesOf: Readonly<Record<string, number>> = {
         'retry-storm': 26,
       }),
 };
-// Most scenarios take less than an hour: then AutomationRunsAtRisk also fires.
+// Most scenarios are played for less than an hour, because AutomationRunsAtRisk also fires after an hour.
 const usualMinutes = 55;
 
 const exporter = 'job="automation-exporter",instance="exporter:9720"';

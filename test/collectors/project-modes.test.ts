@@ -8,7 +8,7 @@ const absent = refusal(404, 'api.error.item.doesnotexist');
 const denied = refusal(403, 'api.error.item.unauthorized');
 
 describe('collectors/project-modes', () => {
-  it('reads the modes of all projects from the list of 47', async () => {
+  it('reads the modes of all projects from the project list of API 47', async () => {
     const project = (name: string, executionsEnabled: boolean, scheduleEnabled: boolean) =>
       `{"name":"${name}","label":"","meta":[{"name":"config","data":{"executionsEnabled":${executionsEnabled},"scheduleEnabled":${scheduleEnabled}}}]}`;
     const list = [

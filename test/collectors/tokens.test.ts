@@ -53,7 +53,7 @@ describe('collectors/tokens', () => {
     expect(text).toContain('automation_token_expiration_timestamp_seconds{server="prod",name="old"} 1714608000\n');
   });
 
-  it('compares times if the server reports no expired tokens', async () => {
+  it('compares expiration times with the clock if the server does not report which tokens have expired', async () => {
     const body = `[
       {"id":"1","user":"a","name":"past","expiration":"2024-05-20T10:13:20Z"},
       {"id":"2","user":"a","name":"future","expiration":"2024-05-20T10:13:21Z","expired":null},
@@ -63,7 +63,7 @@ describe('collectors/tokens', () => {
     expect(text).toContain('automation_tokens{server="prod",state="valid"} 2');
   });
 
-  it("prefers the server's report that a token has expired to the time", async () => {
+  it('counts a token as expired only if the server reports so, whatever its expiration time is', async () => {
     const body = `[
       {"id":"1","user":"a","name":"x","expiration":"2024-05-20T10:13:25Z","expired":true},
       {"id":"2","user":"a","name":"y","expiration":"2024-05-20T10:13:15Z","expired":false},

@@ -167,7 +167,7 @@ describe('commands/acl', () => {
     expect(page).toContain(`\`\`\`yaml\n${everything}\`\`\``);
   });
 
-  it('omits rules for disabled features, without a server', async () => {
+  it('omits rules for disabled features, and needs no server', async () => {
     const flags = ['--collector.disable-defaults', '--collector.execution-mode', '--traces.enabled=off'];
     const { code, stdout, stderr, left } = await runHere(['acl', ...flags]);
     expect({ code, stderr, left }).toEqual({ code: 0, stderr: '', left: [] });

@@ -105,7 +105,7 @@ describe('commands/migrate-queries', () => {
     );
   });
 
-  it('changes nothing except queries, even in a file of Windows', async () => {
+  it('changes nothing except queries, even in a file with the line ends of Windows', async () => {
     const text = (query: string) =>
       `\ufeff{\r\n\t"panels": [{ "title": "👨\u200d💻", "targets": [{ "expr": "${query}" }] }]\r\n}\r\n`;
     const files = { 'old.json': text('rundeck_system_stats_threads_active') };

@@ -135,7 +135,7 @@ describe('diagnosis/lines/seen', () => {
     ['in order', [1, 2, 3, 4]],
     ['the newest first', [4, 3, 2, 1]],
     ['out of order', [1, 4, 2, 3]],
-  ])('gives failures the numbers of the order of their ends, if the failures become known %s', (_, ends) => {
+  ])('counts earlier failures in the order of their ends, if the failures become known %s', (_, ends) => {
     let known: readonly Known[] = [];
     const first = new Map<number, Seen>();
     for (const end of ends) {

@@ -78,7 +78,7 @@ function play(plan: Plan, seed: number) {
   return { planted, named };
 }
 
-/** Counts how often the planted cause is named, and a wrong one; and measures the delay. */
+/** Counts how often the planted cause and how often a wrong cause is named, and measures the delay. */
 export function countPlan(plan: Plan, worlds: number) {
   const counts = { right: 0, wrongEver: 0, medianMinutes: 0 };
   const minutes: number[] = [];

@@ -79,7 +79,7 @@ it('keeps equally many lines for each failed node, in the order of the log', () 
   expect(leftOut).toBe(113);
 });
 
-it('keeps no lines of the same step for another node', () => {
+it('keeps no lines of the failed step from another node', () => {
   const of = (node: string) =>
     [1, 2].map((at) => line(`${node} ${at}`, { node: 'server', context: `2@node=${node}/1` }));
   const first = { node: 'server', context: '2@node=db03/1' };

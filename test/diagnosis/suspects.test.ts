@@ -97,7 +97,7 @@ describe('diagnosis/suspects', () => {
     expect(explain(failed(times)).suspects).toEqual([]);
   });
 
-  it('names a new kind of start only for runs that were started in the new way', async () => {
+  it('suspects a new way of starting a run only for runs that were started in this way', async () => {
     const { control, minutes, explain, truth, id } = await begin();
     const find = async (given: { readonly user?: string } = {}) => {
       control.runJob(id, given);

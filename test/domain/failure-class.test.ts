@@ -27,7 +27,7 @@ describe('domain/failure-class', () => {
     ],
     ['stopped', 'Interrupted ExecutionsDisabled FlowControlHalted'],
     ['work', 'NonZeroResultCode ConditionNotMet AnsibleNonZero AnsibleError'],
-    // Reasons that summarize failures, of plugins for tests, and of an unknown plugin.
+    // Reasons that summarize failures, reasons of plugins for tests, and a reason of an unknown plugin.
     ['unknown', 'Unknown NodeDispatchFailure WorkflowSequenceFailures JobFailed Intentional InvalidData PluginWord'],
   ] as const)('puts into %s: %s', (failureClass, words) => {
     const found = words.split(' ').map((reason) => [reason, toFailureClass({ ...failed, reason })]);

@@ -145,7 +145,7 @@ describe('end-to-end/members', () => {
     });
   });
 
-  it('knows from each member which runs its restart interrupted', async () => {
+  it('marks a run that the restart of its member interrupted', async () => {
     const { simulator, daemon } = await watchCluster({ speed: 30, memberAddresses: true }, listMembers);
     const { control } = simulator;
     control.createProject('long', ['web01']);

@@ -128,7 +128,7 @@ describe('end-to-end/reloading', () => {
     }
   });
 
-  it('publishes the average of a job once', async () => {
+  it('publishes only one average of a job, whichever collector reads it', async () => {
     const simulator = await startService();
     for (const project of projects) simulator.control.runJob(`job-of-${project}`);
     const servers = { prod: simulator };

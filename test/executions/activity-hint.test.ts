@@ -19,7 +19,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBe(3 * roundMs);
   });
 
-  it('ends a search after each project was read', async () => {
+  it('ends a search once every project was read, one after the other', async () => {
     const { hint, check, read } = createScene();
     await check({ total: 1 });
     read('pay');
@@ -93,7 +93,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeDefined();
   });
 
-  it('requests totals again after the clock was set back', async () => {
+  it('searches again if the clock is set back after searches without a result', async () => {
     const { hint, check, searchInVain, setBack } = createScene();
     await searchInVain();
     setBack(minuteMs);
@@ -137,7 +137,7 @@ describe('executions/activity-hint', () => {
     expect(hint.missing()).toBe(0);
   });
 
-  it('requests the total of the time before a search again after the search', async () => {
+  it('after a search, requests again the total of the time before the search', async () => {
     const { check, readAll, asked } = createScene();
     await check({ total: 1 });
     readAll();

@@ -19,7 +19,7 @@ describe('executions when the clock of the server steps', () => {
     ['while it runs', false],
     ['over a restart', true],
   ])(
-    'counts executions after a clock that was ahead at the first start was corrected, %s',
+    'counts executions after the correction of a clock that was ahead at the first start, %s',
     async (_how, isRestarted) => {
       const { control, finish, counted, rounds, restart } = await play();
       control.setClockSkew(10 * minuteMs);

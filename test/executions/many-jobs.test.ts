@@ -32,7 +32,7 @@ describe('executions with many jobs', () => {
     240_000,
   );
 
-  it('counts the run of a job that loses its slot in `__other__`', async () => {
+  it('counts in `__other__` the run of a job that loses its slot', async () => {
     const { control, finish, rounds, counted, restart, job } = await play({ settings: { holdNewSeriesMs: 0 } });
     await rounds(2);
     finish('pay');

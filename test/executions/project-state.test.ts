@@ -54,7 +54,7 @@ describe('executions/project-state', () => {
     expect(resume(behind, 10 * dayMs, 7 * dayMs)).toMatchObject({ scannedThroughMs: 2 * dayMs, countedFromMs: dayMs });
   });
 
-  it('keeps a start of counting after the catch-up limit, which a fast clock may have set', () => {
+  it('keeps a start of counting that a fast clock dated after the catch-up limit', () => {
     const began = { countedFromMs: 9.5 * dayMs, scannedThroughMs: 2 * dayMs, rereadThroughMs: 2 * dayMs };
     expect(resume(held(began), 10 * dayMs, dayMs)).toEqual({ project: 'pay', ...began });
   });
@@ -122,7 +122,7 @@ describe('executions/project-state', () => {
     [dayMs, dayMs],
     [dayMs + 1, dayMs],
   ])(
-    'after an unseen clock step, reads a project that was read up to %d ms after now again from %d ms before now',
+    'after an unseen clock step, if a project was read up to %d ms after now, reads it again from %d ms before now',
     (aheadMs, againMs) => {
       const nowMs = 9 * dayMs;
       const state = { ...toNewProject('pay', dayMs), scannedThroughMs: nowMs + aheadMs };
@@ -186,7 +186,7 @@ describe('executions/project-state, progress', () => {
     // The clock was set back.
     ['20-40 60-80', '65-70', '', '19 70 20-40 60-64'],
   ])(
-    'has with the backlog "%s", after the newest window %s was read except for "%s", the progress %s',
+    'with the backlog "%s", once the newest window %s is read except for "%s": the progress is %s',
     (backlog, window, rest, progress) => {
       const state = behind(backlog, { againFromMs: 5 });
       expect(describeProgress(withNewestRead(state, one(window), windows(rest)))).toBe(progress);
@@ -203,7 +203,7 @@ describe('executions/project-state, progress', () => {
     ['20-80', '', '100 -'],
     ['20-80', '30-40', '29 100 30-40'],
   ])(
-    'has with a backlog from 20 to 80, after its window %s was read except for "%s", the progress %s',
+    'with a backlog from 20 to 80, once its window %s is read except for "%s": the progress is %s',
     (window, rest, progress) => {
       expect(describeProgress(withPastRead(behind('20-80'), one(window), windows(rest)))).toBe(progress);
     },
@@ -217,7 +217,7 @@ describe('executions/project-state, progress', () => {
     [20, '19 20 20-20'],
     [19, '19 -'],
     [5, '5 -'],
-  ])('drops what was read after %d, and then has the progress %s', (throughMs, progress) => {
+  ])('once it drops what was read after %d: the progress is %s', (throughMs, progress) => {
     expect(describeProgress(withThrough(behind('20-40 60-80'), throughMs))).toBe(progress);
   });
 
@@ -232,7 +232,7 @@ describe('executions/project-state, progress', () => {
     ['20-40', '80-90', 50, '19 200 20-40 again from 50'],
     ['20-40', '80-90', 120, '19 200 20-40 again from 90'],
   ])(
-    'has with the backlog %s, after a window from 90 to 200 was read except for "%s", the progress %s',
+    'with the backlog %s, once a window from 90 to 200 is read except for "%s": the progress is %s',
     (...[backlog, rest, again, progress]) => {
       const state = behind(backlog, again === undefined ? {} : { againFromMs: again });
       const left = { rest: windows(rest), sinceMs: 90, newFromMs: 101 };

@@ -110,7 +110,7 @@ describe('executions/server-clock', () => {
   it.each([
     [661_000, { beginMs: 1_000_000, endMs: 1_661_000 }],
     [30_000, undefined],
-  ])('detects a step of %i ms during an absence once', async (byMs, leap) => {
+  ])('detects only once a step of %i ms during an absence', async (byMs, leap) => {
     const { read, pass, latest } = createScene(refuse, { skewMs: 0, listedAtMs: 1_000_000 });
     await read(1_000_000 + byMs);
     expect(latest()?.leap).toEqual(leap);

@@ -50,7 +50,7 @@ describe('expected-runs, the cost of requests for a server', () => {
     expect(requests().filter(({ path }) => /info$|forecast$/.test(path)).length).toBeLessThan(2000);
   });
 
-  it('requests little about a known schedule', { timeout: 60_000 }, async () => {
+  it('sends few requests about a known schedule', { timeout: 60_000 }, async () => {
     const { yearly, weekly, daily, 'in working hours': working, 'every second of next year': late } = kinds;
     const { minutes, away, listed, sum, requests, control } = createAsked({ yearly, weekly, daily, working, late }, 40);
     control.setExecutionMode('active');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createStopping } from './hourly.ts';
 import type { createScene } from './scene.ts';
 
-/** A job that starts at every full hour, at half past one; the passive server was not watched at one. */
+/** A job that starts at every full hour. It is half past one; at one o'clock, the server was passive and was not watched. */
 async function comeBack(options: Parameters<typeof createScene>[0]) {
   const scene = createStopping(options);
   const { control, minutes, away } = scene;

@@ -384,7 +384,7 @@ As of `);
     ]);
   });
 
-  it('stays green for notes', async () => {
+  it('stays green if all problems are notes', async () => {
     const note = { kind: 'off_long', text: '1 scheduled job has been off for a week', detail: 'pay/a' } as const;
     const green = await readPage([server('prod', { troubles: [note] })]);
     expect(toText(green)).toMatch(

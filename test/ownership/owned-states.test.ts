@@ -101,7 +101,7 @@ describe('ownership/owned-states', () => {
     expect(faults).toEqual(['behind', 'unanswered', ...Array.from({ length: 4 }, () => 'committed')]);
   });
 
-  it('reads nothing of a unit before its marks are stored', async () => {
+  it('reads nothing of a server before the marks of its lost commits are stored', async () => {
     const kept = openState();
     let failures = 1;
     const commit: Ledger['commit'] = (...change) => {

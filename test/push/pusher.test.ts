@@ -236,7 +236,7 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'p599')).toBe(6);
   });
 
-  it('waits as long as the endpoint requests, once', async () => {
+  it('waits only once as long as the endpoint requests', async () => {
     const scene = createScene(receiver.url);
     const pusher = scene.createPusher();
     await scene.publish();

@@ -13,7 +13,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('ops pay web');
   });
 
-  it('uses half of the budget at first, and later the whole interval', async () => {
+  it('uses half of the budget in the first pass, and spreads later passes over the interval', async () => {
     const { pass, times } = setScene(numbered(6), { everyMs: 60_000, requestsPerSecond: 10 });
 
     await pass();

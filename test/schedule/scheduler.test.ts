@@ -68,7 +68,7 @@ const denied: Outcome = { result: 'off', reason: 'denied', message: '' };
 const hourMs = 3_600_000;
 
 describe('schedule/scheduler', () => {
-  it('runs every poll at once, later each at its own second', async () => {
+  it('runs every poll at the start, and later each poll at its own second', async () => {
     const runs: string[] = [];
     const { scheduler } = setUp(['a', 'b'], async (name) => {
       runs.push(`${new Date().toISOString().slice(14, 19)} ${name}`);

@@ -270,14 +270,14 @@ describe('status/problems', () => {
     expect(tell(server('prod', { state: 'down', executions: executions({ hidden }) }))).toHaveLength(1);
   });
 
-  it('reports no problem for a collector that is off for another reason', () => {
+  it('reports no problem for a collector that is off, unless it is denied', () => {
     const collectors = ['config', 'version', 'not_found', 'meaningless'].map((reason) =>
       collector(reason, { result: 'off', reason }),
     );
     expect(tell(server('prod', { collectors }))).toEqual([]);
   });
 
-  it('allows a collector an age of three intervals', () => {
+  it('reports no collector as late within three intervals and within a minute', () => {
     expect(tell(server('prod', { collectors: [collector('ping', { lastRunAtMs: atMs - 60_000 })] }))).toEqual([]);
     const hourly = { everyMs: 3_600_000, lastRunAtMs: atMs - 10_800_000 };
     expect(tell(server('prod', { collectors: [collector('users', hourly)] }))).toEqual([]);

@@ -240,7 +240,7 @@ describe('status/read-status', () => {
     expect((await read(polls, { executions: () => told })).missingPolicy).toBe(ofExecutions);
   });
 
-  it('suggests no policy for other notes about executions', async () => {
+  it('suggests no policy if executions were not read for lack of time', async () => {
     const polls = [poll({ collector: 'executions' }, { ...success, note: 'it ran out of time' })];
     const told = executions({ runningSight: 'unknown' });
     expect((await read(polls, { executions: () => told })).missingPolicy).toBeUndefined();

@@ -25,7 +25,7 @@ type CollectorOptions = {
   readonly time: VirtualTime;
   readonly dice: Dice;
   readonly timeoutMs: number;
-  /** Schedules work for the current sender, while its process runs. */
+  /** Returns a function that schedules work of the current sender, as long as the process of the sender runs. */
   readonly toWake?: () => (work: () => void) => void;
 };
 

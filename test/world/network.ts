@@ -73,7 +73,7 @@ type NetworkOptions = {
   readonly dice: Dice;
   readonly onSent: (path: string) => void;
   readonly onEnd: (seen: Seen) => void;
-  /** Schedules work for the current sender, while its process runs. */
+  /** Returns a function that schedules work of the current sender, as long as the process of the sender runs. */
   readonly toWake?: () => (work: () => void) => void;
   /** Called with the body of each response that the daemon has received. */
   readonly onRead?: (path: string, body: string) => void;

@@ -15,7 +15,7 @@ type Pardon = {
   readonly holds: (scene: Truth, execution: Execution) => boolean;
   /** True if the exception ends once the daemon could read and count the row. */
   readonly endsOnceRead?: true;
-  /** True if the exception ends after a readable day, because of recounts. */
+  /** True if the exception ends once the row was readable for a day, because of recounts. */
   readonly endsInDay?: true;
 };
 

@@ -76,7 +76,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
   let stoppedUntilMs = Number.NEGATIVE_INFINITY;
   let stoppedMs = 0;
 
-  /** Runs work of the process while it runs. */
+  /** Runs work of the process, as long as the process runs. */
   function run(work: () => void): void {
     if (isKilled) return;
     if (time.nowMs() < stoppedUntilMs) time.at(stoppedUntilMs, () => run(work));

@@ -48,7 +48,7 @@ export function runningExecutions(request: ApiRequest): Answer {
   return ok(toList(request, found, offset, limit));
 }
 
-/** Returns every execution that a query selects: finished ones newest first, others at their places in the database. */
+/** Returns every execution that a query selects: finished executions newest first, all others at their places in the database. */
 export function* matching(
   project: Project,
   query: ExecutionQuery,

@@ -31,5 +31,5 @@ export function toPlace({ estate: { places } }: World, turn: number): Place {
   return places[turn % places.length] ?? places[0];
 }
 
-/** So many rounds take longer than any delay of the server or of an idle project. */
+/** This number of rounds takes longer than any delay of the server or of an idle project. */
 const roundsToSettle = 14;

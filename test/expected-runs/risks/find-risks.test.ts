@@ -244,7 +244,7 @@ describe('expected-runs/risks/find-risks', () => {
     ]);
   });
 
-  it('lists starts without a free thread once', async () => {
+  it('lists each start without a free thread only once', async () => {
     const crowds = [{ fromMs: nowMs + 10 * minuteMs, toMs: nowMs + 10 * minuteMs }];
     const factsOf = (_project: string, _group: string, name: string) => ({ consecutiveFailures: name === 'b' ? 3 : 0 });
     const found = await risksOf([job('a', [9, 10, 11]), job('b', [10, 11])], { crowds, factsOf });

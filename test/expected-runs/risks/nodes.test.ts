@@ -52,7 +52,7 @@ describe('expected-runs/risks/nodes', () => {
     expect(noteAll([well(30)], [a, b]).size).toBe(0);
   });
 
-  it('needs failures of two jobs', () => {
+  it('treats a node as failing only after failures of two jobs', () => {
     const since = (path: string) => ({ 'pay/a': 10, 'pay/b': 20 })[path];
     const isBroken = (...runs: readonly Run[]) =>
       [...noteAll(runs).values()].some((node) => findWitnesses(node, since).length > 0);

@@ -141,7 +141,7 @@ describe('tracing/deliver/sender', () => {
     expect(sent.slice(0, 7).map(({ bytes }) => splitTraces(bytes).length)).toEqual([50, 25, 25, 25, 25, 25, 12]);
   });
 
-  it('describes log records as log records', async () => {
+  it('names log records, not traces, in the reason of their quarantine', async () => {
     await spool([{ ...makeTrace(2), encoding: 'logs-protobuf' }]);
     const { events } = await runUntilIdle(() => answer(404), { signal: 'logs' });
     expect(await state.spool.quarantined()).toMatchObject([{ key: 'prod/2', reason: 'log records: HTTP 404' }]);

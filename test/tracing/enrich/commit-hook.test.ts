@@ -100,7 +100,7 @@ describe('tracing/enrich/commitHook', () => {
     expect(classes).toEqual(['1 awaited', '2 unread', '3 unread']);
   });
 
-  it('records old retries', () => {
+  it('records the retry of an execution that is too old for a trace', () => {
     const { commitHook, attempts } = create();
     const runs = [{ ...ended(1, 99 * hourMs - 1), nextAttemptId: 2 }];
     expect(commitHook.keep('pay', runs, 3).map(({ kind, key }) => `${kind} ${key}`)).toEqual(['next-attempt 3 2']);
