@@ -173,6 +173,14 @@ describe('executions/job-lists', () => {
     await lists.begin('pay')([], 1_000_000);
     await passMs(600_000);
     expect([gone(), asked]).toEqual([[], []]);
+    // The list of a project that is no longer hidden is read at once.
+    await end('old', 999_000);
+    await passMs(0);
+    await hold('hidden');
+    await passMs(0);
+    await end('old', 999_000);
+    await passMs(0);
+    expect(asked).toHaveLength(2);
   });
 
   it.each([

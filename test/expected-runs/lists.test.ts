@@ -61,6 +61,8 @@ describe('expected-runs/lists', () => {
     ]);
     expect(shown('schedule_missed_total')).toEqual([missed(0)]);
     control.addToken({ token, policy: { projects: ['other'] } });
+    // A proxy answers instead of the server.
+    control.addFault({ kind: 'status', path: '/project/pay/jobs', status: 404, body: 'not found' });
     await minutes(8);
     expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'settle', 14)]);
   });
