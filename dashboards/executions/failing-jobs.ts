@@ -44,7 +44,7 @@ export function failingJobsRow(): QuestionRow {
         emptyReason: 'Empty until an execution has failed since the exporter started.',
         queries: [
           {
-            expr: `sum by (class) (increase(automation_execution_failures_total{${ofJobs}}[1h]))`,
+            expr: `round(sum by (class) (increase(automation_execution_failures_total{${ofJobs}}[1h])))`,
             legend: '{{class}}',
           },
         ],

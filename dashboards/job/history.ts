@@ -20,7 +20,7 @@ export function jobHistoryRow(): QuestionRow {
         height: 8,
         queries: [
           {
-            expr: `sum by (server, status) (increase(automation_executions_total{${ofJobs}}[1h]))`,
+            expr: `round(sum by (server, status) (increase(automation_executions_total{${ofJobs}}[1h])))`,
             legend: '{{server}}: {{status}}',
           },
         ],
@@ -46,7 +46,7 @@ export function jobHistoryRow(): QuestionRow {
         height: 9,
         queries: [
           {
-            expr: `sum by (server, result) (increase(automation_execution_nodes_total{${ofJobs}}[1h]))`,
+            expr: `round(sum by (server, result) (increase(automation_execution_nodes_total{${ofJobs}}[1h])))`,
             legend: '{{server}}: {{result}}',
           },
         ],
@@ -64,7 +64,7 @@ export function jobHistoryRow(): QuestionRow {
             expr: topOverRange(
               10,
               'server, project, node',
-              `sum by (server, project, node) (increase(${failures}[1h]))`,
+              `round(sum by (server, project, node) (increase(${failures}[1h])))`,
               `sum by (server, project, node) (increase(${failures}[$__range] @ end()))`,
             ),
             legend: '{{server}}: {{project}} {{node}}',

@@ -7,7 +7,7 @@ import { timeSeries } from '../pieces/time-series.ts';
 
 export function jobScheduleRow(): QuestionRow {
   const tile = { unit: 's', width: 4, height: 8 };
-  const missed = `sum by (${byJob}, reason) (increase(automation_schedule_missed_total{${ofJobs}}[1h]))`;
+  const missed = `round(sum by (${byJob}, reason) (increase(automation_schedule_missed_total{${ofJobs}}[1h])))`;
   const maxMissed = `sum by (${byJob}, reason) (increase(automation_schedule_missed_total{${ofJobs}}[$__range] @ end()))`;
   return {
     id: 300,

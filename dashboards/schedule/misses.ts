@@ -22,7 +22,7 @@ export function missesRow(): QuestionRow {
         height: 4,
         queries: [
           {
-            expr: 'sum by (server) (increase(automation_schedule_missed_total{server=~"$server"}[1h]))',
+            expr: 'round(sum by (server) (increase(automation_schedule_missed_total{server=~"$server"}[1h])))',
             legend: '{{server}}',
           },
         ],
@@ -35,7 +35,7 @@ export function missesRow(): QuestionRow {
         unit: 'short',
         width: 6,
         height: 4,
-        queries: [{ expr: increaseOf('count', 'server', delays), legend: '{{server}}' }],
+        queries: [{ expr: `round(${increaseOf('count', 'server', delays)})`, legend: '{{server}}' }],
       }),
       numberTile({
         id: 637,
@@ -77,7 +77,7 @@ export function missesRow(): QuestionRow {
         height: 8,
         queries: [
           {
-            expr: 'sum by (server, reason) (increase(automation_schedule_missed_total{server=~"$server"}[1h]))',
+            expr: 'round(sum by (server, reason) (increase(automation_schedule_missed_total{server=~"$server"}[1h])))',
             legend: '{{server}} {{reason}}',
           },
         ],
@@ -124,7 +124,7 @@ export function missesRow(): QuestionRow {
             expr: topOverRange(
               10,
               'server, project',
-              'sum by (server, project) (increase(automation_schedule_undecided_total{server=~"$server"}[1h]))',
+              'round(sum by (server, project) (increase(automation_schedule_undecided_total{server=~"$server"}[1h])))',
               'sum by (server, project) (increase(automation_schedule_undecided_total{server=~"$server"}[$__range] @ end()))',
             ),
             legend: '{{server}}: {{project}}',

@@ -78,6 +78,12 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
     expect(panel.targets?.length).toBeGreaterThan(0);
   });
 
+  it('counts events in whole numbers, although Prometheus extrapolates', () => {
+    const counts = charts.filter(({ fieldConfig }) => fieldConfig?.defaults.unit === 'short');
+    const shown = counts.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr.split('\nand on ')[0] ?? ''));
+    expect(shown.filter((expr) => /\bincrease\(/.test(expr) && !/\bround\(/.test(expr))).toEqual([]);
+  });
+
   it('fills in every variable of a query', () => {
     expect(queries.map(({ expr }) => expr).filter((expr) => expr.includes('$'))).toEqual([]);
   });
