@@ -30,7 +30,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 0.2 5.35 5.55 5.75 5.95');
   });
 
-  it('spreads several requests of one project', async () => {
+  it('spreads the requests over the interval if each project needs several', async () => {
     const { demo, ...scene } = setScene(['a', 'b'], {
       fetch: async (api, { name }) => {
         await api.get(demo, { path: { project: name } });

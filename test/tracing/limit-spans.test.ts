@@ -115,7 +115,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     ['on nodes', createLarge(40, 50), true],
     ['of single steps', createLarge(2000, 0), true],
     ['that is small', createLarge(4, 5), false],
-  ])('plans one %s in pieces', async (_name, source, isLarge) => {
+  ])('plans a trace %s, in pieces if the trace is large', async (_name, source, isLarge) => {
     let looks = 0;
     const plan = await finishInPieces(planInPieces(source, { ...settings, maxSpans: 9 }), async () => {
       looks += 1;

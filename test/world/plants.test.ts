@@ -37,7 +37,7 @@ describe('world/plants', () => {
   it.each(
     isAll ? ['a shared list is dated now', 'a long round shows nothing', 'what is skipped is counted first'] : [],
   )(
-    'finds in the first random worlds: %s',
+    'finds the fault in the first random worlds: %s',
     async (name) => {
       const { code, output } = await play(name, '--from=1 --seeds=100 --bail');
       expect(output).toContain('FAILED seed');

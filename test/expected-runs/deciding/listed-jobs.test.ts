@@ -22,7 +22,7 @@ describe('expected-runs/deciding/listed-jobs', () => {
     ['known jobs without space', [job('a'), job('b')], ['a', 'b'], 1, 'a b'],
     ['the end of missing jobs', [job('a'), job('b'), job('c', { goneAtMs: 5 })], ['a'], 9, 'a b gone'],
     ['no job of another project', [job('a'), job('b', { project: 'shop' })], [], 9, 'a gone'],
-  ])('notes %s', (...[, jobs, ids, maxJobs, expected]) => {
+  ])('records from a list of jobs: %s', (...[, jobs, ids, maxJobs, expected]) => {
     const all = toMap(jobs);
     const notes = planListed(all, { project: 'pay', listed: ids.map((id) => ({ ...listed, id })), atMs: 10, maxJobs });
     const judged = notes.flatMap((note) => note());

@@ -49,7 +49,7 @@ export function drawCards(seed: number, lengthMs: number): ReplicaCard[] {
 
 type Slots = ReturnType<typeof createSlots>;
 
-/** The daemons; each is one process after the other. */
+/** The daemons; each daemon is a sequence of processes. */
 export function createSlots(count: number, start: (slot: number, generation: number) => Process) {
   const processes: (Process | undefined)[] = Array.from({ length: count }, () => undefined);
   const generations: number[] = Array.from({ length: count }, () => 0);
