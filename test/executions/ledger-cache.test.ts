@@ -37,6 +37,7 @@ describe('executions/ledger-cache', () => {
       toChange(measure(cache.totals, 'pay', [someRun({ job })], { buckets: [], seenAtMs: 1_000_000, startMs: 0 })),
     );
     await cache.update(async () => ({ forgetJobs: [toJobKey('pay', 'user', 'succeeded')] }));
+    expect(cache.factsOf('pay', 'user', 'succeeded', 'a-1')).toBeUndefined();
     const { totals } = await openLedgerCache(ledger, 'prod');
     for (const { cells } of [cache.totals, totals]) {
       const counted = [...cells.values()].filter(({ count }) => count > 0);

@@ -90,9 +90,15 @@ it('lists the times of a job that starts at the time of each request', async () 
   expect(answers.at(-1)?.timesMs).toEqual(times);
 });
 
-it('lists two times of a daily job in one turn', async () => {
+it.each([
+  ['two times of a daily job in one turn', 1, false, ['forecast', 'forecast']],
+  ['no known times', 3, false, ['info']],
+  ['known times if a missed run waits for them', 3, true, ['forecast']],
+])('lists %s', async (_what, known, isWaiting, sent) => {
   const times = [1, 2, 3].map((days) => birthMs + days * dayMs - 1);
+  const requested: string[] = [];
   const getTimed = async ({ path }: { path: string }, { query }: { query?: { time: string } }) => {
+    requested.push(path.split('/').at(-1) ?? '');
     const untilMs = birthMs + Number.parseInt(query?.time ?? '0', 10) * 60_000;
     return {
       answer: path.endsWith('info') ? { nextRunMs: times[0] } : { timesMs: times.filter((time) => time <= untilMs) },
@@ -100,11 +106,11 @@ it('lists two times of a daily job in one turn', async () => {
     };
   };
   const api = { supports: async () => true, getTimed } as unknown as Api;
-  const next = { askedAtMs: birthMs, untilMs: times[0] ?? 0, timesMs: times.slice(0, 1) };
-  const timetable = { source: 'forecast', confirmedMs: 0, ...next } as const;
-  const input = { nowMs: () => birthMs, isChanged: false, isWaiting: false, isBrief: true };
-  const { answers, requests } = await askSchedule(api, { ...asked, timetable }, input);
-  expect([answers.at(-1)?.timesMs, requests]).toEqual([times.slice(0, 2), 2]);
+  const list = { askedAtMs: birthMs, untilMs: times[known - 1] ?? 0, timesMs: times.slice(0, known) };
+  const timetable = { source: 'forecast', confirmedMs: 0, ...list } as const;
+  const input = { nowMs: () => birthMs, isChanged: false, isWaiting, isBrief: true };
+  const { answers } = await askSchedule(api, { ...asked, lastModifiedMs: 0, timetable }, input);
+  expect([answers.at(-1)?.timesMs, requested]).toEqual([times.slice(0, sent.length), sent]);
 });
 
 it('requests a schedule in time although hundreds of missed runs wait for a response', async () => {
