@@ -1,4 +1,11 @@
-import { badEnds, executionObjectives, judgedEnds, type Objective, slothService } from './definitions/objectives.ts';
+import {
+  badEnds,
+  executionObjectives,
+  judgedEnds,
+  type Objective,
+  slothService,
+  toPercent,
+} from './definitions/objectives.ts';
 import { punctuality, punctualStarts, starts } from './definitions/punctuality.ts';
 import type { Thresholds } from './thresholds.ts';
 
@@ -15,7 +22,7 @@ function toSloth({ name, description, errors, total }: Objective, target: number
   const isPunctuality = name === punctuality.name;
   return {
     name,
-    objective: target * 100,
+    objective: toPercent(target),
     description,
     sli: { events: { error_query: errors('{{.window}}'), total_query: total('{{.window}}') } },
     alerting: {
@@ -43,6 +50,6 @@ function toPyrra({ name, description, target }: Objective, limits: Thresholds, i
     apiVersion: 'pyrra.dev/v1alpha1',
     kind: 'ServiceLevelObjective',
     metadata: { name: `${slothService}-${name}`, labels: { 'pyrra.dev/service': slothService } },
-    spec: { target: String(limits[target] * 100), window: '30d', description, indicator },
+    spec: { target: String(toPercent(limits[target])), window: '30d', description, indicator },
   };
 }

@@ -56,6 +56,11 @@ export function toObjectiveRecordings(objectives: readonly Objective[], limits: 
   ]);
 }
 
+/** Returns a percentage without the error of binary fractions. */
+export function toPercent(target: number): number {
+  return Number((100 * target).toFixed(4));
+}
+
 function toLabels({ name }: Objective): Readonly<Record<string, string>> {
   return { sloth_id: `${slothService}-${name}`, sloth_service: slothService, sloth_slo: name };
 }
@@ -108,7 +113,7 @@ function toMetadata(objective: Objective, target: number): Recording[] {
       labels: {
         ...labels,
         sloth_mode: 'cli-gen-prom',
-        sloth_objective: String(target * 100),
+        sloth_objective: String(toPercent(target)),
         sloth_spec: 'prometheus/v1',
         sloth_version: 'none',
       },

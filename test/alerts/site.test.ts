@@ -45,6 +45,14 @@ describe('alerts/site', () => {
     expect(alertNames.flatMap((alert) => listSiteChanges(alert, usual))).toEqual([]);
   });
 
+  it('writes an objective as a percentage without the error of binary fractions', async () => {
+    const rules = buildSiteRules(
+      await toSite('{ thresholds: { executions_objective: 0.901, punctuality_objective: 0.9997 } }'),
+    );
+    const shares = [...rules.matchAll(/sloth_objective: "(.*)"/g)].map(([, share]) => share);
+    expect(shares).toEqual(['90.1', '90.1', '99.97']);
+  });
+
   it('applies every threshold to rules and pages', async () => {
     const site = await toSite(changed);
     const rules = toRules(buildSiteRules(site));

@@ -70,9 +70,11 @@ export const alertOptions = {
     node_failure_ratio: option(number(0.01, 1), 0.8).help(
       "A node is reported if it has at least this share of its project's failures.",
     ),
-    executions_objective: option(number(0.5, 0.9999), 0.95).help('Share of executions that must succeed over 30 days.'),
+    executions_objective: option(number(0.5, 0.9999), 0.95).help(
+      'Share of executions that must succeed over 30 days; with 0.83 or less, AutomationErrorBudgetBurnFast cannot fire.',
+    ),
     punctuality_objective: option(number(0.5, 0.9999), 0.99).help(
-      'Share of scheduled runs that must start in time over 30 days.',
+      'Share of scheduled runs that must start in time over 30 days; with 0.83 or less, AutomationPunctualityBurnFast cannot fire.',
     ),
     memory_used_ratio: option(number(0.1, 1), 0.9).help(
       'A server is reported if it uses more than this share of its heap for half an hour.',
