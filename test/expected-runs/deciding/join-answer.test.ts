@@ -94,6 +94,7 @@ describe('expected-runs/deciding/join-answer', () => {
     // The response ends before the times that are surely in the future.
     ['same', times(10, 20, 25.5), told(25, 25.5, 25.5)],
     ['edited', {}, told(25, 25.5, 25.5)],
+    ['same', {}, told(25, 25.5)],
     ['edited', {}, told(25, 25.5 + ms, 25.5 + ms)],
     // The lists have no common part.
     ['same', { untilMs: toMs(25.5), ...times(10, 20) }, told(25, 69, 40)],
