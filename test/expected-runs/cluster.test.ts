@@ -41,10 +41,14 @@ describe('expected-runs, of a cluster behind one address', () => {
     expect([await crowdsWith('d', 'scheduled'), await crowdsWith('d', 'queued')]).toEqual([[], []]);
   });
 
-  it('expects an overdue run to take as long again', async () => {
-    const { windows } = outlookOf({ a: 'one' }, 'a', { endsInMs: -600_000 });
+  it.each([
+    [-600_000, 600_000],
+    [-30_000, 60_000],
+    [0, 60_000],
+  ])('expects an overdue run to take as long again, or a minute at least: %i ms', async (endsInMs, againMs) => {
+    const { windows } = outlookOf({ a: 'one' }, 'a', { endsInMs });
     const { running, overdue } = await windows({ forMs: 60_000, withinMs: 60_000, count: 1 }, noPause);
-    expect([running.map(({ endMs }) => endMs), overdue]).toEqual([[nowMs + 600_000], 1]);
+    expect([running.map(({ endMs }) => endMs), overdue]).toEqual([[nowMs + againMs], 1]);
   });
 });
 
