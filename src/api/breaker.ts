@@ -31,7 +31,7 @@ const maxOpenMs = 30_000;
 
 /**
  * Protects a server that does not respond. After several consecutive errors, requests fail at once, except one probe at a time.
- * Vital polls may always send a probe, so that they notice the recovery; enrichment never may.
+ * Vital polls may always send a probe, so that they notice the recovery. Enrichment may never send one.
  */
 export function createBreaker({ clock, onChange, memory = createBreakerMemory() }: BreakerOptions) {
   let inFlight = 0;

@@ -33,7 +33,10 @@ type AdmissionLimit = { deadlineTicks: number; signal: AbortSignal | undefined }
 
 type Waiting = { admit: () => void };
 
-/** Limits the rate and the concurrency of requests to one server. The last place is for vital polls, not for sweeps. */
+/**
+ * Limits the rate and the concurrency of requests to one server. The last of the concurrent requests is for vital polls, not
+ * for sweeps.
+ */
 export function createBudget(options: BudgetOptions) {
   const { requestsPerSecond, concurrency, clock, memory = createBudgetMemory() } = options;
   const { recent, started } = memory;

@@ -160,7 +160,7 @@ function toOlderVersion(error: ApiError): number {
 /** The number of responses to remember. If one member sent all responses, there is only one member. */
 const remembered = 20;
 
-/** Detects members that share an address. A member that responds again after another still exists, otherwise it was replaced. */
+/** Detects members that share an address: one responds again after another did. Without that, one may have replaced another. */
 function createMemberSight() {
   const seen: {
     readonly uuid: string;

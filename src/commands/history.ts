@@ -33,7 +33,7 @@ export async function history(context: CommandContext): Promise<number> {
     ...(typeof labels === 'string' ? [`--label: ${labels}`] : []),
     ...(sinceMs === undefined ? [`--since: ${noTime}`] : []),
     ...(givenUntilMs === undefined ? [`--until: ${noTime}`] : []),
-    // Blocks that end in the future would make Prometheus reject scrapes, because their samples are older.
+    // If a block ended in the future, Prometheus would reject the samples of scrapes, because they would be older.
     ...(givenUntilMs !== undefined && givenUntilMs > nowMs ? ['--until: is in the future'] : []),
     // The output is checked now, because the file is written hours later and replaces any file of its name.
     ...(isOther(output) ? [`--output: ${output} exists and is not a file; name another`] : []),
@@ -116,7 +116,7 @@ async function findSeam(context: CommandContext, { server, output, latestMs }: S
   const advise = (endMs: number): string | undefined =>
     endMs === sinceMs
       ? undefined
-      : `${output}.read is of a run whose file ends at ${toIso(endMs)}, but the counters of the daemon begin at ${toIso(sinceMs)}: remove it, and start again`;
+      : `${output}.read belongs to a run whose file ends at ${toIso(endMs)}, but the counters of the daemon begin at ${toIso(sinceMs)}: remove it, and start again`;
   return { untilMs: sinceMs, advise };
 }
 

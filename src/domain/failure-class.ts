@@ -164,8 +164,8 @@ export function toShown(text: string): string {
 type Place = Pick<FirstCause, 'node' | 'context'>;
 
 /**
- * Reports whether a line belongs to a step on its node. In a log, the error handler of step 2 is `2e`; the state of the step is
- * that of the handler. Some logs omit the parameters of steps: `2@node=db03/1` is `2/1`.
+ * Reports whether a line belongs to a step on its node. In a log, the error handler of step 2 is `2e`. In a state, the step and
+ * its handler may be one. Some logs omit the parameters of steps: `2@node=db03/1` is `2/1`.
  */
 export function isOfStep(line: Pick<LogLine, 'node' | 'context'>, { node, context }: Place): boolean {
   if (context === undefined || line.context === undefined) return false;

@@ -55,7 +55,7 @@ export type JobFacts = {
   /** The durations of the last successes; absent in states of earlier releases. */
   readonly drift?: Drift | undefined;
   readonly flakiness?: Flakiness | undefined;
-  /** The time since which the list lacks this job, whose values are not published. */
+  /** The time since which the job list lacks the job. Values of a missing job are not published. */
   readonly goneSinceMs?: number | undefined;
   /** The slots that the job has lost. The series of the job are stored but not published, and new runs count for `__other__`. */
   readonly leftOut?: 'all' | 'durations' | undefined;

@@ -104,5 +104,5 @@ type Candidate = { readonly readAtMs: number; readonly executions: readonly Exec
 
 /** Executions become visible up to 50 s late. */
 const lateMs = 60_000;
-/** While ends are not read, the oldest lists stay. */
+/** The maximum number of waiting lists. While ends are not read, the oldest lists stay, and new lists are dropped. */
 const maxCandidates = 8;

@@ -57,7 +57,7 @@ export type Ownership = {
   readonly leases: () => { readonly leases: readonly Lease[]; readonly readTicks: number } | undefined;
 };
 
-/** Acquires and starts free units, and ends them with their leases. */
+/** Acquires free units and starts their work. Ends the work of a unit with its lease. */
 export function createOwnership(options: OwnershipOptions): Ownership {
   const { leases, clock, observe } = options;
   let isOver = false;
@@ -280,7 +280,7 @@ function createKnown() {
       commits.set(lease.unit, Math.max(lease.commits, commits.get(lease.unit) ?? 0));
     },
     add: (unit: string): void => void commits.set(unit, (commits.get(unit) ?? 0) + 1),
-    /** Starts with the database's number of commits. Returns the number of lost commits. */
+    /** The database's number of commits becomes the known number. Returns the number of lost commits. */
     take: (lease: Lease): number => {
       const lost = countLost(lease, commits.get(lease.unit));
       commits.set(lease.unit, lease.commits);

@@ -23,7 +23,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
     const { oldestMs, ...rest } = sums.get() as Omit<SpoolSize, 'oldestMs'> & { oldestMs: number | null };
     return { ...rest, oldestMs: oldestMs ?? undefined };
   }
-  /** Removes damaged traces, which would be refused for ever or count as other traces. */
+  /** Quarantines damaged traces. The trace backend would refuse them for ever, or take them for other traces. */
   function leaveOut(damaged: readonly Row[]): void {
     commit(() => {
       for (const { position } of damaged) markDamaged.run('the stored trace is damaged', nowMs(), position);
@@ -105,7 +105,7 @@ function dropBeyond(
   }
 }
 
-/** For each queue, a position with no item before it, where a search begins. */
+/** Stores where a search in each queue begins: a position with no item before it. */
 function createBegins(database: DatabaseSync) {
   // Positions are never reused.
   const end = database.prepare('SELECT ifnull(max(position), 0) + 1 AS position FROM spooled_trace');

@@ -3,7 +3,7 @@ const hour = 60 * minute;
 
 export const executionLimits = {
   consecutiveFailures: 3,
-  /** The number of failures if a key is refused or a node is not reached; 1 for a critical job. */
+  /** How many consecutive failures are a problem if a key is refused or a node is not reached; 1 for a critical job. */
   failuresOfCause: 2,
   nodeWindowMs: 30 * minute,
   nodeFailures: 5,

@@ -194,7 +194,7 @@ function* listCounts(projects: readonly HiddenHistory[]): Generator<string> {
   yield `history of ${toNames(projects.map(({ project }) => project))}: ${all} counted, ${shown} readable`;
 }
 
-/** Returns the first few names without shortening them. */
+/** Returns the first few names, each in full, and the number of further names. */
 function toNames(names: readonly string[]): string {
   const shown = names.slice(0, names.length > 4 ? 3 : 4).join(', ');
   return names.length > 4 ? `${shown} and ${names.length - 3} more` : shown;

@@ -16,7 +16,7 @@ export type ServerTonight = {
   /** Why nothing is known about the runs of the server, or why the data are old; null if the data are known and current. */
   readonly unknown: string | null;
   readonly risks: RisksTonight | null;
-  /** The scheduled runs of the last twelve hours that did not happen, and those without a later success. */
+  /** The number of scheduled runs of the last twelve hours that did not happen, and how many of them lack a later success. */
   readonly skipped: SkippedSummary | null;
 };
 

@@ -268,7 +268,7 @@ collectors: { executions: { every: 2s } }
     ]);
     refuseFrom = requests + 1;
     expect((await run(['prod', '--since=90h', `--url=${url}`], 'offline.om')).stderr).toContain(
-      `is of a run whose file ends at ${printed}, but the counters of the daemon begin at ${toIso(untilMs)}: remove it`,
+      `belongs to a run whose file ends at ${printed}, but the counters of the daemon begin at ${toIso(untilMs)}: remove it`,
     );
     refuseFrom = Number.POSITIVE_INFINITY;
     simulator.control.clearFaults();

@@ -230,7 +230,7 @@ config.yaml:10:17 servers[1].token_file: the file "/run/gone" does not exist
 config.yaml:12:3 web.listen_adress: is not a known key (did you mean listen_address?)
 config.yaml:13:19 web.listen_address: takes an address, found the number 9720 (for example :9720 or 127.0.0.1:9720)
 config.yaml:14:3 web.listen_address: is given twice (first in line 13)
-config.yaml:15:19 web.telemetry_path: is not a path for metrics, or is that of a page (for example /metrics)
+config.yaml:15:19 web.telemetry_path: is not a path for metrics, or is the path of a page (for example /metrics)
 config.yaml:16:17 web.external_url: contains a query or a fragment (remove the part after ? or #)
 config.yaml:17:6 log: takes a map, found a text (write its keys below it, indented)
 config.yaml:18:1 colectors: is not a known key (did you mean collectors?)

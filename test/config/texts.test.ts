@@ -33,7 +33,8 @@ describe('config/texts', () => {
     '/metrics?x',
     ...listServed(),
   ])('refuses %s as the path of metrics', async (path) => {
-    const complaint = '--web.telemetry-path: is not a path for metrics, or is that of a page (for example /metrics)';
+    const complaint =
+      '--web.telemetry-path: is not a path for metrics, or is the path of a page (for example /metrics)';
     expect(await complain({ argv: [`--web.telemetry-path=${path}`] })).toEqual([complaint]);
   });
 

@@ -196,7 +196,7 @@ describe('http/jobs', () => {
       '07:40 UTC | … still being checked',
       'earlier | … 25 more still being checked',
       '06:00 UTC | ✓ ran in time, after 3 s: #4711',
-      '05:00 UTC | ? undecided (60 starts in this hour): the schedule could not be requested at that time, and may have changed since, or has too many start times',
+      '05:00 UTC | ? undecided (60 starts in this hour): the schedule could not be requested in time: it may have changed since, or it has too many start times',
       'All scheduled jobs, schedule of prod',
     ]);
     expect(body).toContain('title="2026-11-22 05:00 UTC: undecided (60 starts in this hour)"');

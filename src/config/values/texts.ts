@@ -25,7 +25,7 @@ const pages =
 /** A path for the metrics, which is not the path of a page, nor below /-/, which is for health and lifecycle. */
 export const urlPath = text(new RegExp(`^(?!/(${pages})$)(/(?!-/)[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$`), {
   takes: 'a path',
-  problem: 'is not a path for metrics, or is that of a page',
+  problem: 'is not a path for metrics, or is the path of a page',
   examples: ['/metrics'],
   placeholder: 'PATH',
 });

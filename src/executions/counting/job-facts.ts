@@ -149,8 +149,9 @@ function latest(one: number, other: number | undefined): number {
 }
 
 /**
- * Returns the duration in ms that 75 % of the last successful runs of a job did not exceed. Without stored runs, the duration
- * is computed from the histogram of all runs; with few runs, it is the average. Undefined for an unknown job.
+ * Returns the duration in ms that 75 % of the last successful runs of a job did not exceed. If few runs are stored, the
+ * duration is computed from the histogram of all runs; if the histogram has few runs too, it is the average that the server
+ * reports. Undefined for an unknown job.
  */
 export function toTypicalDuration(
   { cells }: Pick<Totals, 'cells'>,

@@ -10,7 +10,7 @@ export type ProjectState = {
   readonly countedFromMs: number;
   /** Runs that ended after `countedFromMs` and still do not count; absent if there are none. */
   readonly earlier?: EarlierRuns | undefined;
-  /** The time before which ended entries were removed, so they must never be counted again. */
+  /** Entries that ended before this time were removed, so executions of that time must never be counted again. */
   readonly prunedThroughMs?: number | undefined;
   /** The time before which all ended executions have been read. */
   readonly scannedThroughMs: number;

@@ -67,7 +67,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     denied.delete(project);
   }
 
-  /** Chooses projects that had running executions last time, the next projects in turn, and the project that was denied first. */
+  /** Chooses projects that had running executions last time, the next projects in turn, and the project denied longest ago. */
   function chooseNext(projects: readonly string[]): ReadonlySet<string> {
     const place = projects.indexOf(lastAsked) + 1;
     const [longest] = denied;

@@ -31,7 +31,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   let series = 0;
   let shownTicks = clock.ticks();
   let underWay: Promise<void> | undefined;
-  /** The time from the start of recent rounds until they published. */
+  /** How long recent rounds took from their start until they published. */
   let lateMs: readonly number[] = [];
 
   function sinceShownMs({ sinceTicks }: Round): number {

@@ -11,7 +11,7 @@ export function judgeGap(job: WatchedJob, gap: Gap, nowMs: number): 'ask' | 'wai
   if (gap.isLost === true || job.goneAtMs !== undefined) return 'lost';
   const maxPerHour = gap.maxPerHour ?? (job.timetable && toMostPerHour(job.timetable));
   const isRecent = nowMs - gap.throughMs <= maxListGapMs;
-  // The first list after a gap is short. A longer list will show the number of start times in the gap.
+  // The first list after a gap is short. From a longer list, the number of start times in the gap can be estimated.
   if (maxPerHour === undefined && job.timetable?.source === 'forecast' && isRecent) return 'wait';
   if (!isUneditedSince(job, gap.askedAtMs)) return 'lost';
   const hours = Math.ceil((nowMs - gap.afterMs) / hourMs);

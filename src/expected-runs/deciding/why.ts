@@ -130,7 +130,7 @@ function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): st
 export const undecidedBecause = {
   edited: 'the job was edited around that time',
   unsure: 'the schedule may have changed between two requests for the schedule',
-  unasked: 'the schedule could not be requested at that time, and may have changed since, or has too many start times',
+  unasked: 'the schedule could not be requested in time: it may have changed since, or it has too many start times',
   unread: 'the runs of that time could not be read',
   gone: 'the server no longer listed the job',
   clock: 'a clock was set forward past that time',

@@ -126,7 +126,7 @@ function hasTellingLog(execution: TracedExecution): boolean {
   return isFailure(execution) && job !== undefined && status !== 'timedout' && customStatus !== 'incomplete';
 }
 
-/** Reads the end of a log. A log that is not stored is only on one member, which the next request may reach. */
+/** Reads the end of a log. A log that is not in the log storage is on one member only, which the next request may reach. */
 async function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail | 'failed' | undefined> {
   const ask = () => read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
   const first = await ask();

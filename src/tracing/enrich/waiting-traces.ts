@@ -16,7 +16,7 @@ export type Waiting = {
   faults: number;
 };
 
-/** Executions with all fields of their rows, if the fields were read. */
+/** Executions with all fields of their list rows, as far as the rows are in memory. */
 export type ListedRuns = ReadonlyMap<PendingTrace, TracedExecution>;
 
 export type WaitingTraces = {
