@@ -45,7 +45,7 @@ export type JobFacts = {
   readonly lastFailedId?: number | undefined;
   /** The end of the last failure; absent in states of earlier releases. */
   readonly lastFailedMs?: number | undefined;
-  /** The class of a failure by its id, once the class is known. */
+  /** The last failure whose class is known: its id and its class. */
   readonly lastFailure?: LastFailure | undefined;
   readonly lastEnding: Ending;
   readonly consecutiveFailures: number;

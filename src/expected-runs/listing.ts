@@ -84,7 +84,7 @@ function findDoubted(jobs: Iterable<WatchedJob>, tries: Tries): ReadonlySet<stri
   return doubted;
 }
 
-/** Chooses the projects to list: new projects, projects with doubtful jobs, the next in turn. */
+/** Chooses the projects to list: new projects, projects with doubtful jobs, and the next projects in turn. */
 function planLists(projects: readonly string[], tries: Tries, doubted: ReadonlySet<string>): readonly string[] {
   const fresh = projects.filter((project) => !tries.has(project)).slice(0, maxFresh);
   const toOrder = (project: string): number => (doubted.has(project) ? -Infinity : (tries.get(project)?.ticks ?? 0));

@@ -134,7 +134,7 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
     if (isAway()) return true;
     if (failures > silentFailures) return false;
     if (isVital && fault !== undefined) return kind === 'timeout';
-    // A sweep that continued after errors has no error of its own, only errors of its requests.
+    // If a sweep continued after errors, there is no error of the sweep itself, only errors of its requests.
     if (!(fault instanceof ApiError)) return fault === undefined && kindsOfServer.includes(kind);
     return fault.details.unsent === true || isOfWholeServer(fault);
   }

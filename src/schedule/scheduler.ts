@@ -29,7 +29,7 @@ type SchedulerOptions = {
   toPollTimes?: typeof createPollTimes | undefined;
 };
 
-/** Runs all polls until it is stopped, each at its times and sooner after an error. */
+/** Runs all polls until it is stopped: each poll at its scheduled times, and sooner after an error. */
 export function createScheduler(polls: readonly ScheduledPoll[], options: SchedulerOptions) {
   const { clock, toPollTimes = createPollTimes } = options;
   const ending = new AbortController();

@@ -83,7 +83,10 @@ function cut(value: string | number, longest = maxTextLength): string | number {
   return typeof value === 'string' && value.length > longest ? `${value.slice(0, longest - 1).toWellFormed()}…` : value;
 }
 
-/** Returns the first cause. Without a cause, for example after an abort, returns the first span that failed by itself. */
+/**
+ * Returns the first cause. Without a cause, for example after an abort, returns the first failed span with no failed span below
+ * it.
+ */
 export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined {
   const isLeaf = ({ depth, hasFailed }: SpanRow, index: number): boolean => {
     if (!hasFailed || depth === 0) return false;

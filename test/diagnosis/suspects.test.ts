@@ -270,7 +270,7 @@ describe('diagnosis/suspects', () => {
     expect(find(`${key}\nkeys/hidden`, {}, {})).toEqual([
       'the server does not show keys/hidden to the token',
       'the server does not show the switches of the project to the token',
-      'the server does not show to the token when it started',
+      'the token cannot read when the server started',
     ]);
   });
 

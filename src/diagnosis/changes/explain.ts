@@ -188,7 +188,7 @@ function toWatches(project: string, id: string | undefined, { areas }: Pick<Know
       what: 'the server',
       kinds: ['release', 'restart', 'plugin', 'member', 'mode'],
       area: areaNames.server,
-      needs: { field: 'start', hidden: 'the server does not show to the token when it started' },
+      needs: { field: 'start', hidden: 'the token cannot read when the server started' },
     },
   ];
 }

@@ -18,7 +18,7 @@ export function readProjectWindow(api: Api, project: string, window: Window) {
     return answer;
   };
   const noteTooLarge = (next: Execution | undefined, distance: number): void => {
-    // The id cannot be read, so the distance from the next row identifies the row.
+    // The id of the row cannot be read, so the distance from the next row identifies the row.
     const row: OddRow = { field: 'size', text: `${distance} after ${next?.id ?? window.beginMs}`, isTooLarge: true };
     oddRows.set(row.text, row);
   };

@@ -150,7 +150,10 @@ export function isTimedUntil(timetable: Timetable | undefined, toMs: number): bo
   return toMs <= timetable.untilMs || toPeriodMs(timetable) !== undefined;
 }
 
-/** Returns the end of the known times. A short list does not show whether the next day has hours without starts. */
+/**
+ * Returns the end of the known times. A list counts only for three times its span, because a short list does not show whether
+ * the next day has hours without starts.
+ */
 function toKnownMs({ askedAtMs, untilMs }: Timetable): number {
   return untilMs + (untilMs - askedAtMs) * maxRepeats;
 }

@@ -150,7 +150,7 @@ function countIndependent(paths: readonly string[], { factsOf, surroundings }: T
   }).length;
 }
 
-/** Returns the nodes on which several jobs failed without a later success, with the jobs. */
+/** Returns the nodes on which several jobs failed without a later success, and the failed jobs of each node. */
 export function findFailingNodes({ nodes, factsOf }: Pick<Trouble, 'nodes' | 'factsOf'>): FailingJobs {
   const found = [...nodes].map(([node, failing]) => [node, findWitnesses(failing, toFailsSince(factsOf))] as const);
   return new Map(found.filter(([, jobs]) => jobs.length > 0));
