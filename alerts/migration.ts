@@ -16,8 +16,9 @@ function toProject(expr: string): string {
 const running =
   'clamp_max(sum by (cluster, server, project, job_group, job_name) (automation_executions_running{job_name!=""}), 1)';
 const lastDay = `sum by (cluster, server, project) (${once('increase(automation_project_executions_total[1d])')})`;
+// The newest values of a few minutes contain executions that have ended since, which the last day contains too.
 const executionsOfDay = toProject(
-  `(${lastDay} + on (cluster, server, project) sum by (cluster, server, project) (${newest('automation_executions_running')}))`,
+  `(${lastDay} + on (cluster, server, project) sum by (cluster, server, project) (${once('automation_executions_running')}))`,
 );
 
 /** Metrics with the names of `rundeck_exporter` 4.1, computed from this exporter's: one series for each job. */

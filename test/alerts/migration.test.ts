@@ -44,6 +44,7 @@ describeWithTools('alerts/migration-rules.yaml', ['promtool'], ({ promtool }) =>
           series(`automation_job_last_status{${job},status="failed"}`, '1x1600'),
           series(`automation_job_last_duration_seconds{${job}}`, '12x1600'),
           series(`automation_executions_running{${job}}`, '2x1600'),
+          series(`automation_executions_running{${job.replace('settle', 'ended')}}`, '1x1558 stale'),
           series(
             'automation_project_executions_total{server="prod",project="pay",status="failed",instance="a",job="automation-exporter"}',
             '0+1x1600',
