@@ -4,7 +4,7 @@ import { createOutlook } from '../../src/expected-runs/ahead.ts';
 import { sourceKeys } from '../../src/expected-runs/deciding/sources.ts';
 import { someRun } from '../executions/some-execution.ts';
 import { createStopping, hour } from './hourly.ts';
-import { job, nowMs } from './risks/some-risks.ts';
+import { hourMs, job, nowMs } from './risks/some-risks.ts';
 
 describe('expected-runs, of a cluster behind one address', () => {
   it('compares the runs of a member with its threads', async () => {
@@ -49,6 +49,12 @@ describe('expected-runs, of a cluster behind one address', () => {
     const { windows } = outlookOf({ a: 'one' }, 'a', { endsInMs });
     const { running, overdue } = await windows({ forMs: 60_000, withinMs: 60_000, count: 1 }, noPause);
     expect([running.map(({ endMs }) => endMs), overdue]).toEqual([[nowMs + againMs], 1]);
+  });
+
+  it('counts the jobs whose times are unknown at the end of a window', async () => {
+    const { windows } = outlookOf({ a: 'one' });
+    const untimed = async (withinMs: number) => (await windows({ forMs: hourMs, withinMs, count: 1 }, noPause)).untimed;
+    expect([await untimed(23 * hourMs), await untimed(23 * hourMs + 1)]).toEqual([0, 2]);
   });
 });
 
