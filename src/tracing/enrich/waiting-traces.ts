@@ -27,7 +27,7 @@ export type WaitingTraces = {
   readonly inOrder: () => readonly Waiting[];
   /** Reports whether an execution was added since the queue was sorted, because it may be more urgent. */
   readonly hasNew: () => boolean;
-  /** Reports whether a trace has waited too long for its steps, or in a queue that is too long. */
+  /** Reports whether a trace has waited too long for its steps, or waits in a queue that is too long. */
   readonly isLate: (pending: PendingTrace) => boolean;
   /** Reports whether the trace must be sent now, even with an unfinished state. */
   readonly isLastTry: (entry: Waiting) => boolean;

@@ -17,8 +17,8 @@ export function toStepNames(workflow: Steps | undefined, states: States): StepNa
 const noNames: StepNames = { nameOf: () => undefined, below: () => noNames };
 
 function namesOfLevel(defined: Steps, states: States, expanded: ReadonlyMap<string, Steps>): StepNames {
-  // Instead of a conditional step, release 5.20 of the rundeck dialect reports its inner steps; release 6.0 reports them below
-  // it.
+  // Release 5.20 of the rundeck dialect reports only the inner steps of a conditional step; release 6.0 reports them below the
+  // step.
   const inPlace = defined.flatMap((step) => (isConditional(step) ? (step.workflow ?? []) : [step]));
   const workflow = [defined, inPlace].find((steps) => isFitting(steps, states));
   if (workflow === undefined) return noNames;
