@@ -232,12 +232,10 @@ export function finishOne(
 
 /** Deletes executions that ended before a time, as the cleaner of a server does. */
 export function deleteEnded({ service: { world, control }, truth, time }: Scene, beforeMs: number): void {
-  // The cleaner compares stored dates with its own clock.
-  const aheadMs = world.members[0]?.skewMs ?? 0;
   const old = world.history.filter(
     ({ end, ended, skewMs, deletedAtMs, lostAtMs }) =>
-      // Runs with an id that was assigned twice are not deleted.
-      ended && deletedAtMs === undefined && lostAtMs === undefined && (end?.atMs ?? 0) + skewMs < beforeMs + aheadMs,
+      // Runs with an id that was assigned twice are not deleted. Runs dated ahead are deleted by their dates.
+      ended && deletedAtMs === undefined && lostAtMs === undefined && (end?.atMs ?? 0) + Math.max(0, skewMs) < beforeMs,
   );
   if (old.length > 0) truth.lostAt.push(time.nowMs());
   control.deleteExecutions(old.map(({ id }) => id));
