@@ -34,6 +34,7 @@ const longest = [
   'test/world/world.test.ts',
   'test/end-to-end/notification-links.test.ts',
   'test/alerts/weathers.test.ts',
+  'test/alerts/rules.test.ts',
   'test/end-to-end/faults-ourselves.test.ts',
   'test/world/plants.test.ts',
   'test/end-to-end/failing-night.test.ts',

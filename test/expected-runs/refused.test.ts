@@ -13,7 +13,7 @@ describe('expected-runs, jobs whose schedule is refused', () => {
     const { control, minutes, shown, requests } = scene;
     control.createProject('pay');
     const create = (name: string, id?: string): string => control.createJob('pay', { name, schedule: hour }, id);
-    for (let index = 0; index < 600; index++) create(`refused ${index}`, `refused-${index}`);
+    for (let index = 0; index < 260; index++) create(`refused ${index}`, `refused-${index}`);
     const body = '{"error":true,"errorCode":"api.error.item.unauthorized"}';
     control.addFault({ kind: 'status', path: 'refused-\\d+/(info|forecast)', status: 403, body });
     await minutes(15);
@@ -25,13 +25,13 @@ describe('expected-runs, jobs whose schedule is refused', () => {
         .filter(({ path }) => /refused.*(info|forecast)$/.test(path)).length;
     };
     // The requests come after 10, 20, 40 and 80 minutes, and so on. One job is requested every ten minutes.
-    expect([await asked(), await asked(), await asked()]).toEqual([1200, 6, 598]);
+    expect([await asked(), await asked(), await asked()]).toEqual([520, 6, 258]);
     create('new');
     await minutes(2);
     expect(shown('job_next_run_timestamp_seconds')).toHaveLength(1);
     control.clearFaults();
     await minutes(20);
-    expect(shown('job_next_run_timestamp_seconds')).toHaveLength(601);
+    expect(shown('job_next_run_timestamp_seconds')).toHaveLength(261);
   });
 
   it('doubles the pause after each refusal, up to six hours', () => {
