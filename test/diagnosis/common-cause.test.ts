@@ -139,6 +139,30 @@ describe('diagnosis/common-cause', () => {
     expect([note('d now', 'db03', 'd'), note('e', 'db03')]).toEqual([undefined, 5]);
   });
 
+  it('does not blame a member or a referenced job that was read after earlier successes', () => {
+    let isNamed = false;
+    const read = new Set<string>();
+    const causes = createCommonCauses({
+      serverNowMs: () => 10_000,
+      namedBy: (job) => (read.has(job) ? { keys: [], children: ['pay/notify'] } : undefined),
+      memberName: (uuid) => (isNamed ? 'node0' : uuid),
+    });
+    const note = (name: number, isFailed: boolean): void => {
+      const facts = { id: name, trigger: 'scheduled', startedAtMs: 8000, memberUuid: 'c1' };
+      const run = { project: 'pay', job: `pay/job${name}`, jobId: `job${name}`, isFailed, failedNodes: [] };
+      causes.note({ ...run, endedAtMs: 9000, facts });
+    };
+    for (let job = 0; job < 30; job += 1) note(job, false);
+    isNamed = true;
+    for (let job = 30; job < 40; job += 1) {
+      // Definitions of failing jobs are read first.
+      read.add(`job${job}`);
+      note(job, true);
+    }
+    causes.update([]);
+    expect(causes.current()).toBeUndefined();
+  });
+
   it('does not blame a user who starts failing jobs again', async () => {
     const { control, commonCause, minutes } = createScene();
     control.createProject('pay', ['db01']);

@@ -259,11 +259,12 @@ function toNamed({ areas, jobOf }: Pick<KeptJournal, 'areas' | 'jobOf'>) {
   return {
     namedBy: (jobId: string) => {
       const definition = areas.get(areaNames.definitionOf(jobId))?.things.get('');
-      const children = toList(definition?.['.children']).map((child) => {
+      if (definition === undefined) return undefined;
+      const children = toList(definition['.children']).map((child) => {
         const job = jobOf(child);
         return job === undefined ? child : `${job.project}/${job.path}`;
       });
-      return { keys: toList(definition?.['.keys']), children };
+      return { keys: toList(definition['.keys']), children };
     },
     memberName: (uuid: string) => areas.get(areaNames.server)?.things.get(uuid)?.['.name'] ?? uuid,
   };

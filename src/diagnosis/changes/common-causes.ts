@@ -14,11 +14,14 @@ import type { Kept } from './documents.ts';
 
 type Options = {
   readonly serverNowMs: () => number;
-  readonly namedBy: (jobId: string) => { readonly keys: readonly string[]; readonly children: readonly string[] };
+  /** Returns what the definition of a job names; undefined if the definition was not read. */
+  readonly namedBy: (jobId: string) => Named | undefined;
   readonly memberName: (uuid: string) => string;
 };
 
-type Result = JobResult & { readonly startedAtMs: number; readonly keys: readonly string[] };
+type Named = { readonly keys: readonly string[]; readonly children: readonly string[] };
+
+type Result = JobResult & { readonly run: CountedRun; readonly keys: readonly string[] };
 
 export type CommonCauses = ReturnType<typeof createCommonCauses>;
 
@@ -27,8 +30,10 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
   const results = new Map<string, Result>();
   let current: CommonCause | undefined;
 
-  function toFactors({ project, jobId, isFailed, failedNodes, facts, first = facts }: CountedRun) {
-    const { keys, children } = jobId === undefined ? { keys: [], children: [] } : namedBy(jobId);
+  function toResult(run: CountedRun): Result {
+    const { project, jobId, endedAtMs, isFailed, failedNodes, facts, first = facts } = run;
+    const named = jobId === undefined ? undefined : namedBy(jobId);
+    const { keys, children } = named ?? { keys: [], children: [] };
     const { memberUuid, nodes = [], nodeCount = 0 } = facts;
     const { user, trigger } = first;
     const isKnown = isFailed && failedNodes.length > 0;
@@ -40,7 +45,8 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       { kind: 'trigger', subject: trigger },
       ...(user === undefined ? [] : [{ kind: 'user', subject: user } as const]),
     ];
-    return { keys, factors, lastNode: !isFailed && nodeCount > nodes.length ? nodes.at(-1) : undefined };
+    const lastNode = !isFailed && nodeCount > nodes.length ? nodes.at(-1) : undefined;
+    return { run, endedAtMs, isFailed, keys, factors, isUnread: named === undefined, lastNode };
   }
 
   function isCovered({ isFailed, keys, factors }: Result): boolean {
@@ -50,10 +56,10 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
   }
 
   function note(run: CountedRun, former = run.job): void {
-    const { job, endedAtMs, isFailed, facts } = run;
+    const { job, endedAtMs } = run;
     if (endedAtMs < (results.get(job)?.endedAtMs ?? serverNowMs() - longWindowMs)) return;
     if (former !== job) results.delete(former);
-    results.set(job, { endedAtMs, isFailed, startedAtMs: facts.startedAtMs, ...toFactors(run) });
+    results.set(job, toResult(run));
   }
 
   return {
@@ -65,7 +71,10 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
     /** Searches for a cause, or decides whether the current cause lasts. */
     update: (changes: readonly Change[]): void => {
       const nowMs = serverNowMs();
-      for (const [job, { endedAtMs }] of results) if (endedAtMs < nowMs - longWindowMs) results.delete(job);
+      for (const [job, { endedAtMs, run }] of results)
+        if (endedAtMs < nowMs - longWindowMs) results.delete(job);
+        // Definitions and names of members may have been read after the run.
+        else results.set(job, toResult(run));
       const changedKeys = new Set(
         changes.flatMap(({ kind, subject, beforeMs }) =>
           kind === 'key' && beforeMs > nowMs - longWindowMs ? [subject] : [],
@@ -82,7 +91,7 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
     /** Reports whether the current cause applies to a run, which must be the last run of its job. */
     covers: ({ job, startedAtMs }: { readonly job: string; readonly startedAtMs: number }): boolean => {
       const result = results.get(job);
-      return result?.startedAtMs === startedAtMs && isCovered(result);
+      return result?.run.facts.startedAtMs === startedAtMs && isCovered(result);
     },
     covered: (): readonly string[] => [...results].flatMap(([job, result]) => (isCovered(result) ? [job] : [])),
   };

@@ -8,6 +8,8 @@ export type JobResult = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly factors: readonly Factor[];
+  /** True if the definition of the job was not read, so that its keys and referenced jobs are unknown. */
+  readonly isUnread?: boolean;
   /** The last stored node, if the job succeeded on more nodes than are stored. All other nodes have later names. */
   readonly lastNode?: string | undefined;
 };
@@ -105,7 +107,10 @@ function countFactors(failed: readonly JobResult[], succeeded: readonly JobResul
   };
   for (const result of failed) add(result, true);
   for (const result of succeeded) add(result, false);
-  // A job may have succeeded on nodes that are not stored. They count as successful, so that they never look like a cause.
+  // A job may have succeeded with unknown factors. They count as successful, so that they never look like a cause.
+  const unread = succeeded.filter(({ isUnread }) => isUnread).length;
+  for (const [key, count] of counts)
+    if (count.kind === 'child' || count.kind === 'key') counts.set(key, { ...count, spared: count.spared + unread });
   for (const { lastNode } of succeeded)
     for (const [key, count] of lastNode === undefined ? [] : counts)
       if (count.kind === 'node' && count.subject > String(lastNode))
