@@ -121,6 +121,15 @@ const written: readonly string[] = [
   'A temporary password is generated for root@localhost: SECRET',
   'PASSWORD (password): SECRET',
   "DB_PASSWORD=$'SECRET'",
+  '+   - name: DB_PASSWORD\n+     value: SECRET',
+  '  "Name": "DB_PASSWORD",\n  "Value": "SECRET"',
+  'POST user=app%26password%3DSECRET',
+  '%7B%22password%22%3A%22SECRET%22%7D',
+  '&quot;password&quot;:&quot;SECRET&quot;',
+  String.raw`\u0022password\u0022\u003a\u0022SECRET\u0022`,
+  '密码：SECRET',
+  '비밀번호: SECRET',
+  'كلمة المرور: SECRET',
 ];
 
 export const secretForms: readonly SecretForm[] = [
@@ -247,6 +256,10 @@ export const secretForms: readonly SecretForm[] = [
 
 /** Lines of programs that look like secrets. */
 export const innocent: readonly string[] = [
+  '- name: DB_PASSWORD\n  valueFrom:\n    fieldRef: db',
+  '- name: DB_PASSWORD\n- name: DB_HOST\n  value: db03',
+  'GET /reset?next=%2Fpassword%2Fnew 404',
+  '1 token &amp; 2 keys &quot;found&quot;',
   'gpio: pin=17 is busy',
   'send "200 OK" to web01; connect("db03", "shop", 5432)',
   'psql: error: password authentication failed for user "settle"',

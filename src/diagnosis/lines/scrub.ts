@@ -2,17 +2,21 @@ import {
   afterScheme,
   anyLead,
   anyName,
+  escapedQuote,
   heredoc,
   keyOrData,
   kindOfSecret,
   leads,
+  nameBefore,
   named,
   nameEnd,
   nameOrOther,
   programArguments,
   readers,
   secretName,
+  sign,
   value,
+  valueAfter,
   wholeKey,
   word,
   words,
@@ -85,6 +89,7 @@ function countBegun(lines: readonly string[]): number {
 
 /** Returns a test whether further lines belong to a secret: lines of a YAML block, or of a text up to a word (`<<EOT`). */
 function toBlock(text: string, blockKey: RegExp): ((next: string) => boolean) | undefined {
+  if (nameBefore.test(text)) return (next) => valueAfter.test(next);
   if (!/(?:[:{|>+-]|\d|<<.*|#.*)\s*$/.test(text)) return undefined;
   const word = heredoc.exec(text)?.[1];
   let left = maxSecretLines;
@@ -198,7 +203,7 @@ const rules: readonly Rule[] = [
   {
     only: nameOrOther,
     pattern: new RegExp(
-      String.raw`(?<!unexpected )((?:${nameEnd}|PGPASS|MYSQL_PWD|[\w-]{0,40}_PASS|\bpass|\b_auth)\\?["']?\s{0,10}(?:=>|:=|::(?=\s)|:(?!:)|=)\s{0,10})${value}`,
+      String.raw`(?<!unexpected )((?:${nameEnd}|PGPASS|MYSQL_PWD|[\w-]{0,40}_PASS|\bpass|\b_auth)(?:\\?["']|${escapedQuote})?\s{0,10}${sign}\s{0,10}${escapedQuote}?)${value}`,
       'gi',
     ),
     keep: ofName,

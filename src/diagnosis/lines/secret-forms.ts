@@ -5,11 +5,14 @@ export const wholeKey =
 
 /** The modifier `(?i:…)` is not used, because V8 (Node 24.21) may then miss upper case. */
 export const secretName = toAnyCase(
-  '(?:passw(?:or)?d|passphrase|passwort|kennwort|contrase[nñ]a|mot[-_ ]de[-_ ]passe|senha|wachtwoord|l[oö]senord|has[lł]o|heslo|salasana|[пП]ароль|パスワード|密码|pwd|(?:(?<![a-z])|bind|root|admin|user|db)pw(?![a-z]|(?<=\\.pw)[:/])|(?<![a-z])(?:psk|otp)(?![a-z])|pre[-_]?shared[-_]?key|secret(?:[ _-]key)?|token|api[-_ ]?key|access[-_ ]?key|account[-_]?key|private[-_]?key|encryption[-_]?key|signing[-_]?key|licen[cs]e[-_]?key|auth[-_]?key|client[-_]?key[-_]?data|credentials?|passcode|(?:store|key|db|user|admin|root|mail|ssh|become|require)[-_]?pass(?![a-z])|masterauth|connection[-_]?string|sas[-_]?key)',
+  '(?:passw(?:or)?d|passphrase|passwort|kennwort|contrase[nñ]a|mot[-_ ]de[-_ ]passe|senha|wachtwoord|l[oö]senord|has[lł]o|heslo|salasana|[пП]арол[ьа]|パスワード|密码|密碼|비밀번호|كلمة المرور|סיסמה|adgangskode|passord|lozinka|jelsz[oó]|pwd|(?:(?<![a-z])|bind|root|admin|user|db)pw(?![a-z]|(?<=\\.pw)[:/])|(?<![a-z])(?:psk|otp)(?![a-z])|pre[-_]?shared[-_]?key|secret(?:[ _-]key)?|token|api[-_ ]?key|access[-_ ]?key|account[-_]?key|private[-_]?key|encryption[-_]?key|signing[-_]?key|licen[cs]e[-_]?key|auth[-_]?key|client[-_]?key[-_]?data|credentials?|passcode|(?:store|key|db|user|admin|root|mail|ssh|become|require)[-_]?pass(?![a-z])|masterauth|connection[-_]?string|sas[-_]?key)',
 );
 /** Matches the end of a name from any position in a word, because a search for its beginning takes long. */
 export const nameEnd = String.raw`${secretName}[\w.-]{0,40}`;
 export const named = String.raw`[\w.-]{0,40}${nameEnd}`;
+/** Quotes and signs of assignment, as escaped in URLs, HTML and JSON. */
+export const escapedQuote = String.raw`(?:%2[27]|&(?:quot|apos|#3[49]);|\\u002[27])`;
+export const sign = String.raw`(?:=>|:=|::(?=\s)|:(?!:)|[=：＝]|%3[aAdD]|\\u003[aAdD])`;
 export const value = String.raw`([bu$@]?\\?"(?:[^"\\]|\\(?!")[^])+\\?"?|[buN$]?'[^']+'?(?:\\'+[^']*'?)*|[^\s"',;&<>{}()[\]][^\s"',;&<>]*)`;
 /** A word of a command, also within a list of words. */
 export const word = String.raw`("(?!,\s)[^"]+"|'(?!,\s)[^']+'(?:\\'+[^']*'?)*|[^\s"'-]\S{0,200}?(?=["']?[\],]|\s|$))`;
@@ -23,6 +26,11 @@ export const keyOrData = new RegExp(
   'i',
 );
 export const kindOfSecret = /^\s{0,80}(?:[-+~]\s{0,80})?(?:- )?["']?kind["']? ?: ["']?Secret["']?,?\s*(?:#.*)?$/;
+/** The name of a value in the next line: `- name: DB_PASSWORD`. */
+export const nameBefore = new RegExp(
+  String.raw`^\W{0,80}(?:[nN]ame|[kK]ey)["']?\s{0,10}[:=]\s{0,10}["']?${named}["']?,?\s*$`,
+);
+export const valueAfter = /^\W{0,80}value["']?\s{0,10}[:=]/i;
 export const heredoc = new RegExp(String.raw`${nameEnd}["']?\s{0,10}[:=]\s{0,10}<<[-~]?["']?(\w{1,40})["']?\s*$`, 'i');
 /** Returns patterns for programs and arguments that read a secret from their input. */
 function toReaders(before: string): string {
