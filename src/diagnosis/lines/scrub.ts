@@ -4,6 +4,7 @@ import {
   anyName,
   escapedQuote,
   heredoc,
+  isRandom,
   keyOrData,
   kindOfSecret,
   leads,
@@ -283,21 +284,6 @@ function isHarmless(text: string): boolean {
 
 function toQuote(text: string): string {
   return /^\\?["']/.exec(text)?.[0] ?? '';
-}
-
-/** Reports whether a word is random: letters and digits, upper and lower case alternate often, unlike in names and paths. */
-function isRandom(word: string): boolean {
-  if (/^[0-9a-f-]+$/i.test(word) || !/\d/.test(word)) return false;
-  const parts = word
-    .split(/[^0-9A-Za-z]+/)
-    .filter((part) => !/^[0-9a-f]+$/.test(part) && countRuns(part) > Math.max(1, 0.3 * part.length));
-  return parts.join('').length >= minRandom && new Set(parts.join('')).size >= 12;
-}
-
-const minRandom = 24;
-
-function countRuns(part: string): number {
-  return part.match(/[0-9]+|[A-Z]+|[a-z]+/g)?.length ?? 0;
 }
 
 function toText(group: unknown): string {
