@@ -2,6 +2,7 @@ import { areReadAfter, findCause, isOffSince, mayBeOff, ownerSilenceMs, toOffFac
 import { type Doubt, findDoubt, toMostAtOnce } from './doubts.ts';
 import { closeGap, judgeGap } from './gap.ts';
 import { isLeaptOver, takeBack } from './leaps.ts';
+import { keepRuns } from './notes.ts';
 import { isProjectOff, isProjectOffAt, type Sources } from './sources.ts';
 import type { Timetable } from './timetable.ts';
 import {
@@ -231,7 +232,7 @@ function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs
   // their pattern.
   const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs || time > timetable.askedAtMs) ?? [];
   // A run matches only one expected time, but stays until the end of the start window.
-  const kept = job.runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= decidedMs);
+  const kept = keepRuns(job.runs, decidedMs);
   return {
     ...job,
     decidedMs,

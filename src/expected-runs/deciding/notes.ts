@@ -141,9 +141,9 @@ export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob
   const known = new Set(job.runs.map(({ id, startedAtMs }) => `${id} ${startedAtMs}`));
   const fresh = ended.filter(({ id, startedAtMs }) => !known.has(`${id} ${startedAtMs}`));
   if (fresh.length === 0) return job;
-  const runs = [...job.runs, ...fresh]
-    .filter(({ endedAtMs = Infinity }) => endedAtMs >= fromMs - aroundMs)
-    .sort((one, other) => one.startedAtMs - other.startedAtMs);
+  const runs = keepRuns([...job.runs, ...fresh], fromMs - aroundMs).sort(
+    (one, other) => one.startedAtMs - other.startedAtMs,
+  );
   const lost = runs.at(-maxRuns - 1);
   const { hiddenMs: _hidden, ...shown } = job;
   return {
@@ -153,6 +153,12 @@ export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob
     ...(lost === undefined ? {} : { lostRunsMs: Math.max(lost.startedAtMs, job.lostRunsMs ?? lost.startedAtMs) }),
     ...(areAtOnce([...job.runs, ...ended]) ? { allowsSeveral: true } : {}),
   };
+}
+
+/** Drops runs that ended before a time, but not the last one, because the next run may overlap it. */
+export function keepRuns(runs: readonly SeenRun[], fromMs: number): SeenRun[] {
+  const lastMs = Math.max(...runs.map(({ endedAtMs = Infinity }) => endedAtMs));
+  return runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= Math.min(fromMs, lastMs));
 }
 
 /** Reports whether two runs overlapped, whatever the differences of clocks. */

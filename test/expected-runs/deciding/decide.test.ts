@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decide, toStartWindow } from '../../../src/expected-runs/deciding/decide.ts';
+import { noteRuns } from '../../../src/expected-runs/deciding/notes.ts';
 import { type Sources, sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
 import type { Span } from '../../../src/expected-runs/deciding/timeline.ts';
 import type { Timetable } from '../../../src/expected-runs/deciding/timetable.ts';
@@ -256,6 +257,16 @@ describe('expected-runs/deciding/decide', () => {
     ['a long gap', { timesMs: [-9000, 0, hour], gap: { ...gap, afterMs: 2 * margin + 1 } }, 1, [-4500, margin]],
   ])('matches starts within %s', (_what, times, index, [fromMs, throughMs]) => {
     expect(toStartWindow({ untilMs: 0, ...times }, index, margin)).toEqual({ fromMs, throughMs });
+  });
+
+  it('keeps the last ended run, which the next run may overlap', () => {
+    const ended = run(-hour, { endedAtMs: -60_000 });
+    const next = run(0);
+    const { job: decided } = decide({ ...job, runs: [ended] }, { ...input, running: [next] });
+    expect(decided.decidedMs).toBe(0);
+    const later = noteRuns(decided, [run(hour, { endedAtMs: 2 * hour })]);
+    const found = [decided, later].map((known) => noteRuns(known, [run(-120_000, { endedAtMs: hour })]).allowsSeveral);
+    expect(found).toEqual([true, undefined]);
   });
 
   it('keeps what later decisions need', () => {
