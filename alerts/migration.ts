@@ -16,7 +16,7 @@ function toProject(expr: string): string {
 const running =
   'clamp_max(sum by (cluster, server, project, job_group, job_name) (automation_executions_running{job_name!=""}), 1)';
 const lastDay = `sum by (cluster, server, project) (${once('increase(automation_project_executions_total[1d])')})`;
-// The newest values of a few minutes contain executions that have ended since, which the last day contains too.
+// Not the newest value of a few minutes: it may include executions that have ended since, which `lastDay` counts already.
 const executionsOfDay = toProject(
   `(${lastDay} + on (cluster, server, project) sum by (cluster, server, project) (${once('automation_executions_running')}))`,
 );

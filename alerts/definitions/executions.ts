@@ -57,7 +57,7 @@ function failingRepeatedly(limits: Thresholds): Alert {
   const { newest, unlessBehind, unlessDown } = createExpressions(limits);
   const alert = 'AutomationJobFailingRepeatedly';
   const failing = `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}`;
-  // A node that fails for all jobs has its own alert, which fires later. Until then, an alert about a job that fires already stays.
+  // A node that fails for all jobs has its own alert, which fires later. Until then, an alert about a job stays if it already fires.
   const fires = `${failing}\nand on (job, cluster, server, project, job_group, job_name)\n  ALERTS{alertname="${alert}",alertstate="firing"}`;
   const ofJob = limits.off.includes(nodeAlert)
     ? failing

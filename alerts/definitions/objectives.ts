@@ -171,8 +171,8 @@ function toBurn({ shortMs, longMs, factor }: BurnMs): Burn {
 }
 
 /**
- * An alert for the whole server, or for each project if the server is within its budget and its alert has not fired within the
- * longest short window, which still contains failures after the trouble is over.
+ * An alert for the whole server, or else for each project. Projects have alerts only if the server is within its budget, and if
+ * its alert has not fired within the longest short window: this window still contains failures after the trouble is over.
  */
 function burning(alert: string, burns: readonly [Burn, Burn], limits: Thresholds): string {
   const { unlessBehind } = createExpressions(limits);

@@ -29,7 +29,10 @@ function toMisses(selector: string, limits: Thresholds, ofJobs = ''): string {
   return `sum without (project, job_group, job_name) (${increase}${ofJobs})`;
 }
 
-/** Selects jobs that are, or were in the window, critical; or all other jobs. Several exporters of one server have equal series. */
+/**
+ * Selects critical jobs (`and`) or all others (`unless`). A job counts as critical if it was so at any time in the window.
+ * Several exporters of one server have equal series.
+ */
 function ofCritical(operator: 'and' | 'unless', limits: Thresholds, window = limits.gapWindow): string {
   const critical = createExpressions(limits).once(`last_over_time(automation_schedule_critical[${window}])`);
   return ` ${operator} on (job, cluster, server, project, job_group, job_name) ${critical}`;
@@ -148,7 +151,7 @@ function disabledTooLong(limits: Thresholds): Alert {
     for: limits.jobDisabledFor,
     severity: 'info',
     summary: 'Scheduled jobs of {{ $labels.project }} on {{ $labels.server }} have been off for a long time',
-    description: `Scheduled jobs of {{ $labels.project }} on {{ $labels.server }} that, or whose schedules, have been switched off for more than ${limits.jobDisabledSeconds / 86_400} days: {{ $value }}.`,
+    description: `Scheduled jobs of {{ $labels.project }} on {{ $labels.server }} that have been switched off for more than ${limits.jobDisabledSeconds / 86_400} days, or whose schedules have been: {{ $value }}.`,
     dashboard: dashboardOf.schedule,
     page: pageOf.switchedOff,
     needs: ['schedule'],

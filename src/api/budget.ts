@@ -34,8 +34,8 @@ type AdmissionLimit = { deadlineTicks: number; signal: AbortSignal | undefined }
 type Waiting = { admit: () => void };
 
 /**
- * Limits the rate and the concurrency of requests to one server. The last of the concurrent requests is for vital polls, not
- * for sweeps.
+ * Limits the rate and the concurrency of requests to one server. The last place among the concurrent requests is for vital
+ * polls, not for sweeps.
  */
 export function createBudget(options: BudgetOptions) {
   const { requestsPerSecond, concurrency, clock, memory = createBudgetMemory() } = options;
@@ -67,7 +67,7 @@ export function createBudget(options: BudgetOptions) {
   }
 
   function findLane(): Lane | undefined {
-    // With a budget of fewer than three starts, enrichment comes before the normal lane only after two normal starts.
+    // If a window allows fewer than three starts, enrichment precedes the normal lane only after two starts of the normal lane.
     const isItsTurn = starts >= 3 || normalInARow >= 2;
     return (isItsTurn ? admissionOrder : lanes).find(
       (lane) => waiting[lane].length > 0 && hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency),

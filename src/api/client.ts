@@ -162,8 +162,8 @@ function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: Any
 }
 
 /**
- * After a refusal, stops requests with special characters in names for an hour or until the release changes. After the
- * hour or the change of release, the server or its proxy may accept the name.
+ * After a refusal, sends no requests whose names contain special characters, for an hour or until the release changes. Then the
+ * server or its proxy may accept such names.
  */
 function createNameGuard(ask: Requester, contact: Contact, clock: Pick<Clock, 'ticks'>): Requester {
   let refused: { readonly release: string; readonly atTicks: number } | undefined;

@@ -128,7 +128,7 @@ function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
   return {
     learnDate: (timestampMs, dateMs) => {
       if (timestampMs === undefined || dateMs === undefined) return;
-      // The minimum difference, because dates are cut to the second and a response takes time.
+      // A second is subtracted, because dates are cut to the second and a response takes time.
       const offMs = timestampMs - dateMs;
       dateOffMs = Math.abs(offMs) > usualOffMs ? offMs - 1000 : 0;
     },
@@ -160,7 +160,10 @@ function toOlderVersion(error: ApiError): number {
 /** The number of responses to remember. If one member sent all responses, there is only one member. */
 const remembered = 20;
 
-/** Detects members that share an address: one responds again after another did. Without that, one may have replaced another. */
+/**
+ * Detects members that share an address: a member responds again after another member has responded. If the first does not
+ * respond again, the second may have replaced it.
+ */
 function createMemberSight() {
   const seen: {
     readonly uuid: string;

@@ -27,7 +27,7 @@ type PagingOptions<Item> = {
 export type Part<Item> = {
   readonly items: readonly Item[];
   readonly total: number;
-  /** The number of rows that need not be read again, shown or hidden. Later parts count the other rows. */
+  /** The number of rows, shown or hidden, that this part covers completely. Rows that are read again count in a later part. */
   readonly counted: number;
   /** The windows that are still to be read, oldest first. A reader that stops can continue with them later. */
   readonly rest: readonly Window[];
@@ -129,7 +129,7 @@ function toCutMs(
   return denseMs < lengthMs / 2 ? endMs - denseMs : beginMs + (0.95 * most * lengthMs) / rows;
 }
 
-/** The approximate number of pages of the older part. After this number of requests, the windows that were read are contiguous. */
+/** The approximate number of pages of the older part. After so many requests, no gap is left before the newer part. */
 const partPages = 6;
 
 /**

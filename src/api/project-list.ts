@@ -67,5 +67,5 @@ export function createProjectList({ isWanted, clock }: ListOptions) {
 
 export type ProjectList = ReturnType<typeof createProjectList>;
 
-/** How long callers share a list: long enough for concurrent polls, and short enough for a request in each poll of projects. */
+/** How long callers share a list: concurrent polls share it, but the next poll of projects requests a new list. */
 const sharedForMs = 15_000;

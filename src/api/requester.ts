@@ -234,7 +234,7 @@ function createAdmission({ budget, breaker, clock, observe }: AdmissionOptions):
   function refuseWhilePaused(apiEndpoint: string, deadlineTicks: number): void {
     const pausedMs = budget.pausedMs();
     if (pausedMs === 0 || clock.ticks() + pausedMs <= deadlineTicks) return;
-    const says = `the server responded with HTTP ${budget.pausedBy()} and asked for a pause of another ${Math.ceil(pausedMs / 1000)} s`;
+    const says = `the server responded with HTTP ${budget.pausedBy()} and asked for a pause, of which ${Math.ceil(pausedMs / 1000)} s remain`;
     throw notAsked(apiEndpoint, 'busy', says);
   }
 

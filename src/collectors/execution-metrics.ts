@@ -12,7 +12,7 @@ export const executionMetricsCollector = defineProjectCollector({
   help: "The server's own count of executions in the last day, in total and for the configured projects",
   every: '5m',
   on: true,
-  projects: 'Patterns of projects that have execution metrics of their own.',
+  projects: 'Patterns of projects whose executions are also counted separately.',
   andServer: true,
   covers: (project, { hasExecutionMetrics }) => hasExecutionMetrics(project),
   reads: [executionsMetrics, projectExecutionsMetrics],

@@ -18,7 +18,7 @@ export const tokensCollector = defineCollector({
   metrics: {
     expiration: earliestGauge(
       'automation_token_expiration_timestamp_seconds',
-      'Expiration time of an API token; of several with the same name or none, that of the valid token that expires first, else the latest [tokens, expiration].',
+      'Expiration time of an API token. Of tokens with the same name or without a name, the valid token that expires first counts; if none is valid, the token that expired last [tokens, expiration].',
       'name',
     ),
     tokens: gauge(

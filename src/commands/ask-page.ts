@@ -43,7 +43,7 @@ export async function askForPage<Content>(context: CommandContext, command: Page
   return command.toExitCode(content);
 }
 
-/** Formats a time of an answer in the zone of `web.timezone`, like sentences; `--url` reads no configuration, so in UTC. */
+/** Formats a time in the zone of `web.timezone`; in UTC with `--url`, which reads no configuration. */
 export function toShownTime(at: string): string {
   return toMoment(Date.parse(at));
 }

@@ -40,9 +40,9 @@ export async function loadOrComplain(
   return undefined;
 }
 
-/** Reads a file, and reports if that takes long: a pipe without a writer or a file system that is away never answers. */
+/** Reads a file, and reports if that takes long, because a pipe may have no writer and a file system may not respond. */
 async function readPatiently(path: string, complain: CommandContext['complain']): Promise<string> {
-  const says = 'is it a pipe, or on a file system that is away?';
+  const says = 'is it a pipe, or on a file system that does not respond?';
   const late = setTimeout(
     () => complain(`${describePath(path)} is still being read after ${lateMs / 1000} s: ${says}\n`),
     lateMs,

@@ -141,8 +141,9 @@ async function replayFromServer(configured: ServerConfig, id: number, about: Abo
 
 const incomplete = {
   backlog: undefined,
-  seal_timeout: 'the server is still loading its steps: this is what is sent after traces.seal_timeout',
-  too_large: 'its steps are too large to read',
+  seal_timeout:
+    'the server is still loading the steps of the execution; if they stay incomplete, the exporter sends this trace after traces.seal_timeout',
+  too_large: 'the steps of the execution are too large to read',
 };
 
 function explain({ kind, message, details }: ApiError): string {

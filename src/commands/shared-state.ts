@@ -53,7 +53,7 @@ export function parseDatabaseUrl(text: string): Partial<Login> {
   const isKnown = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:';
   if (url === undefined || !isKnown || url.hostname === '') throw new StateError(noUrl);
   for (const [name, value] of url.searchParams) {
-    // The values have no effect, because certificates are always verified.
+    // These values of `sslmode` change nothing, because certificates are always verified.
     if (name === 'sslmode' && ['require', 'verify-ca', 'verify-full'].includes(value)) continue;
     throw new StateError(
       'the URL in state.postgres.url_file has a parameter that is not supported; remove it, and set TLS in state.postgres.tls',

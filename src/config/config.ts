@@ -11,7 +11,7 @@ export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> &
   readonly collectors: Readonly<Record<string, CollectorConfig>>;
   readonly jobs: JobsConfig;
   readonly metrics: MetricsConfig;
-  /** The web configuration; undefined without a file, so that everyone may send requests, without TLS. */
+  /** The web configuration; undefined without a file: then everyone may send requests, over plain HTTP. */
   readonly webConfig: WebConfig | undefined;
 };
 

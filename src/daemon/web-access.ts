@@ -52,9 +52,7 @@ export function createWebAccess({ config, log, clock, readFile }: WebAccessOptio
   async function refresh(): Promise<boolean> {
     const next = await readAgain(path ?? '', readFile);
     if (needsRestart(next, current))
-      throw new Error(
-        'TLS and client certificates are switched on or off, and all users are removed, only by a restart',
-      );
+      throw new Error('only a restart switches TLS or client certificates on or off, or removes all users');
     return take(next);
   }
 

@@ -96,8 +96,8 @@ export type RunTimes = { readonly startedAtMs: number; readonly endedAtMs?: numb
 /**
  * Reports whether two responses with the same id are about the same run, because ids start again in a new or restored database.
  * Starts less than two seconds apart are equal, because some responses lack milliseconds. For a row without a start, the end
- * counts as its start. After a change of daylight saving time, a server with local time shifts a start by exactly one hour, at
- * most eight days after the run; the end is the same or shifted too.
+ * counts as its start. A server with local time may shift the start of a run by exactly one hour, if daylight saving time changes
+ * within eight days after the run. It then shifts the end too, or leaves the end unchanged.
  */
 export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   const movedMs = other.startedAtMs - one.startedAtMs;

@@ -98,7 +98,7 @@ export type FirstCause = {
   readonly reason?: string | undefined;
   readonly exitCode?: number | undefined;
   readonly node?: string | undefined;
-  /** The step for people, such as `2 (Settle)`, and its path in the workflow. */
+  /** The step as people read it, such as `2 (Settle)`; `context` is its path in the workflow. */
   readonly step?: string | undefined;
   readonly context?: string | undefined;
   /** The other nodes on which the same step failed. */
@@ -117,7 +117,7 @@ export type Seen = {
   readonly alsoIn?: string | undefined;
 };
 
-/** Why an execution did not succeed, for its page without steps. */
+/** Why an execution did not succeed. The page of the execution shows this if the steps are no longer in memory. */
 export type Cause = {
   /** One sentence: which step failed first, where and why. */
   readonly why: string;
@@ -195,8 +195,8 @@ export type Surroundings = {
   /** Returns when a node disappeared from the inventory of a project, if it did. */
   readonly nodeGoneMs: (project: string, node: string) => number | undefined;
   /**
-   * For a job that was refused at a time, returns the time up to which no change is known that may let the job log in.
-   * Undefined if such a change is known, or if not all keys of the job were read since.
+   * For a job that was refused access at `sinceMs`, returns the last time at which nothing had changed that may give it access.
+   * Returns undefined if such a change is known, or if not all keys of the job were read since.
    */
   readonly accessUnchangedMs: (job: JobAround, sinceMs: number) => number | undefined;
   /** Returns the cause that most failing jobs share; undefined if the given job does not have it. */

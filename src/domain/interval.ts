@@ -58,7 +58,10 @@ function findInDay(times: TimesOfDay, dayMs: number, afterMs: number): number | 
 
 type CronPart = { readonly unitMs: number; readonly size: number; readonly first: number };
 
-/** Returns a cron field: every value for units below the interval, steps for its own unit, one fixed value above it. */
+/**
+ * Returns a cron field: `*` if the interval is at most the unit, one fixed value if the interval is at least the range of the
+ * field, otherwise evenly spaced values.
+ */
 function toField(everyMs: number, { unitMs, size, first }: CronPart): string {
   if (everyMs <= unitMs) return '*';
   const step = everyMs / unitMs;

@@ -16,7 +16,7 @@ export function ofJobPath(path: string): JobNames {
 /** The last results of a job, one letter each: a success, a success after a retry, or a failure. */
 export type Flakiness = { readonly marks: string; readonly isFlaky: boolean };
 
-/** The fingerprint of the lines of a failure, and whether the job failed with the lines for the first time. */
+/** The fingerprint of the lines of a failure, and whether the job failed with these lines for the first time. */
 export type FailureLines = {
   readonly fingerprint: string;
   readonly isNew: boolean;
@@ -57,6 +57,6 @@ export type JobFacts = {
   readonly flakiness?: Flakiness | undefined;
   /** The time since which the job list lacks the job. Values of a missing job are not published. */
   readonly goneSinceMs?: number | undefined;
-  /** The slots that the job has lost. The series of the job are stored but not published, and new runs count for `__other__`. */
+  /** Which series the job has lost. They are stored but not published, and new runs count for `__other__`. */
   readonly leftOut?: 'all' | 'durations' | undefined;
 };

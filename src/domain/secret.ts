@@ -128,7 +128,7 @@ function toCautiousJson(secret: string): string {
     .replaceAll(/[<>&'+=]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Returns the three forms of a secret in the base64 of a longer text, without ends that depend on neighbouring text. */
+/** Returns the three forms that a secret can have within base64 of a longer text, without characters that depend on other text. */
 function toBase64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [0, 1, 2].flatMap((shift) => {

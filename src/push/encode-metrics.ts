@@ -24,7 +24,7 @@ export function encodeMetrics(families: readonly Pushed[], nowMs: number, encodi
   const request = { resource: toOtlpResource(resource), scopeMetrics: [{ scope, metrics }] };
   const serializer = protocol === 'http/json' ? JsonMetricsSerializer : ProtobufMetricsSerializer;
   const bytes = serializer.serializeRequest(request);
-  if (bytes === undefined) throw new Error('OpenTelemetry serialized metrics to nothing.');
+  if (bytes === undefined) throw new Error('OpenTelemetry returned no bytes for metrics.');
   return bytes;
 }
 

@@ -46,7 +46,7 @@ export function createSentSums({ memories, epochOf, droppedLabels }: Stored, sta
     return unit;
   }
 
-  /** Starts again after a change, because the sums of other series may have been sent before under other labels. */
+  /** After a change of dropped labels, all series count as old: their sums may have been sent before, under other labels. */
   function begin(unit: Unit, nowMs: number): void {
     const dropped = droppedLabels();
     if ((unit.droppedLabels ?? dropped) !== dropped) unit.firstMs = Math.max(unit.firstMs, nowMs);

@@ -165,7 +165,7 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
   } else if (result === 'success' && message !== '') {
     yield { kind: 'partial', ...where, title: `${of}: ${collector} is incomplete`, detail: message };
   }
-  // Jobs without series of executions are listed with their server.
+  // Dropped series of the collector `executions` are a problem of the server, which counts their jobs.
   const detail = `Beyond collectors.${collector}.max_series: ${beyondLimit.toLocaleString('en')} series`;
   if (result === 'success' && beyondLimit > 0 && collector !== 'executions')
     yield { kind: 'left_out', ...where, title: `${of}: series of ${collector} are dropped`, detail };
@@ -199,7 +199,7 @@ function* findTroubles(server: ServerStatus): Generator<Problem> {
   }
 }
 
-/** Returns hidden executions as one problem, because one policy shows all of them. */
+/** Returns hidden executions as one problem, because one access policy makes all of them visible. */
 function* findUnreadable(server: ServerStatus): Generator<Problem> {
   const texts = listUnreadable(server);
   if (texts.length === 0) return;

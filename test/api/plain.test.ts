@@ -138,7 +138,7 @@ describe('api/plain answers', () => {
   ])('sends nothing during a requested pause after %d (%s)', async (status, value, seconds) => {
     expect(await fail({ status, headers: { 'retry-after': value } })).toMatchObject({
       kind: 'busy',
-      message: `GET execution-mode: not asked, the server responded with HTTP ${status} and asked for a pause of another ${seconds} s`,
+      message: `GET execution-mode: not asked, the server responded with HTTP ${status} and asked for a pause, of which ${seconds} s remain`,
     });
   });
 

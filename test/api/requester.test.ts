@@ -224,7 +224,7 @@ describe('api/requester', () => {
     expect(await inTime(ask())).toMatchObject({ kind: 'busy', details: { unsent: true } });
     expect(await inTime(ask())).toMatchObject({
       message:
-        'GET execution-mode: not asked, the server responded with HTTP 429 and asked for a pause of another 60 s',
+        'GET execution-mode: not asked, the server responded with HTTP 429 and asked for a pause, of which 60 s remain',
       kind: 'busy',
     });
     expect(seen).toEqual(['execution-mode 429', 'execution-mode busy']);

@@ -50,7 +50,10 @@ const left: readonly (readonly [query: string, because: string])[] = [
   ['delta(rundeck_system_stats_uptime_since[5m])', 'a range or an offset cannot be added'],
   ['rundeck_system_stats_uptime_since offset 5m', 'a range or an offset cannot be added'],
   ['rundeck_system_info * on (instance_address) group_left () up', 'with metrics of other programs'],
-  ['label_replace(rundeck_system_info, "a", "$1", "instance_address", "(.*)")', 'label_replace names labels in texts'],
+  [
+    'label_replace(rundeck_system_info, "a", "$1", "instance_address", "(.*)")',
+    'label_replace has names of labels in strings',
+  ],
   ['rundeck_api_requests_requestTimer_p95', 'a statistic of a timer'],
   ['rundeck_unknown_thing > 1', 'rundeck_unknown_thing: no counterpart is known'],
   ['sum(rundeck_system_info', 'query cannot be parsed'],

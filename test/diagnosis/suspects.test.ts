@@ -247,7 +247,7 @@ describe('diagnosis/suspects', () => {
     for (const definition of [upgraded, read(upgraded, 90, '6.1.0')])
       expect(explainFailure(failed(), toKnown({ definition })).notWatched).toContainEqual({
         what: 'the definition of the job',
-        reason: `another release until ${birthMs + 81 * minuteMs}`,
+        reason: `the server had another release until ${birthMs + 81 * minuteMs}`,
       });
     const same = read(read(undefined, 1, '5.20.1'), 81, '5.20.1');
     expect(explainFailure(failed(), toKnown({ definition: same })).unchanged).toContain('the definition of the job');
@@ -270,7 +270,7 @@ describe('diagnosis/suspects', () => {
     expect(find(`${key}\nkeys/hidden`, {}, {})).toEqual([
       'the server does not show keys/hidden to the token',
       'the server does not show the switches of the project to the token',
-      'the token cannot read when the server started',
+      'the token cannot read the start time of the server',
     ]);
   });
 

@@ -273,7 +273,7 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     await app.reload(await load(yaml));
     await eventually(async () => {
       lookAgain();
-      expect(logged.join('')).toContain('all users are removed, only by a restart');
+      expect(logged.join('')).toContain('only a restart switches TLS or client certificates on or off');
     });
     write(`tls_server_config: { ${tls} }\nbasic_auth_user: {}\n`);
     await expect(load(yaml)).rejects.toThrow('basic_auth_user: is not a known key (did you mean basic_auth_users?)');

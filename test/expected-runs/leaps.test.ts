@@ -139,7 +139,7 @@ describe('expected-runs, a clock that was set ahead and back', () => {
     await minutes(30);
     expect(starts().length).toBe(count);
     const fact =
-      'the clock of the server was set back from 13:31 UTC to 12:31 UTC, and its scheduler may start nothing before 13:31 UTC';
+      'the clock of the server was set back from 13:31 UTC to 12:31 UTC, and its scheduler might start nothing before 13:31 UTC';
     const [blocker] = (await schedule()).blockers;
     expect(blocker?.fact.fact).toBe(fact);
     expect(find('pay/every 15 min')?.why.sentence).toContain(`T${fact.slice(1)} (seen 12:31 UTC). `);

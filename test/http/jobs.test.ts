@@ -217,7 +217,7 @@ describe('http/jobs', () => {
     const find = (server: string, path: string) => ({ server, path, changes, ...known });
     const { ask } = await serve([jobPageRoute({ find, silence })]);
     expect(toText((await ask('/jobs/prod/pay/daily/settle')).body)).toContain(
-      'Earlier name: pay/nightly/settle, until between 06:00 UTC and 07:00 UTC',
+      'Earlier name: pay/nightly/settle, until a time between 06:00 UTC and 07:00 UTC',
     );
   });
 

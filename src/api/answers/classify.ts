@@ -162,7 +162,7 @@ function isDense(body: string): boolean {
   let values = 0;
   for (const opening of '{[') {
     for (let at = body.indexOf(opening); at !== -1; at = body.indexOf(opening, at + 1)) {
-      // A bracket after any other character is usually part of a text.
+      // A bracket after a character that is not listed here is usually part of a text.
       if (at === 0 || '[{,: \n\r\t\uFEFF'.includes(body.charAt(at - 1))) values += 1;
       if (values > most) return true;
     }

@@ -27,7 +27,7 @@ export async function parseInPieces(
   };
   const start = skipBlanks(bytes, bytes[0] === 0xef ? 3 : 0);
   const { value, end } = await parseValue(source, start, { pause, depth: 0 });
-  if (skipBlanks(bytes, end) < bytes.length) throw new SyntaxError('there is more than one value');
+  if (skipBlanks(bytes, end) < bytes.length) throw new SyntaxError('there is more than one JSON value');
   return value;
 }
 
@@ -54,9 +54,9 @@ async function parseValue(source: Source, start: number, place: Place): Promise<
   const opening = source.bytes[start];
   if (opening === openList) return parseMembers(source, start, { ...place, into: createList() });
   if (opening === openObject) return parseMembers(source, start, { ...place, into: createRecord() });
-  // A single text is longer than a piece.
+  // A text is not split, even if it is longer than a piece.
   const all = findEnd(source, start, source.bytes.length);
-  if (all === undefined) throw new SyntaxError('a value has no end');
+  if (all === undefined) throw new SyntaxError('the JSON ends within a value');
   return { value: parseText(source, start, all), end: all };
 }
 
@@ -72,14 +72,14 @@ type Target = {
 async function parseMembers(source: Source, start: number, place: Place & { into: Target }): Promise<Found> {
   const { bytes } = source;
   const { into, pause, depth } = place;
-  if (depth > deepest) throw new TooManyValues('lists within lists');
+  if (depth > deepest) throw new TooManyValues('lists and objects are nested too deep');
   const isRecord = into.closing === closeObject;
   let at = skipBlanks(bytes, start + 1);
   let pieceStart = at;
   let pieceEnd = at;
   const flush = async (): Promise<void> => {
     if (pieceEnd > pieceStart) into.addAll(bytes.toString('utf8', pieceStart, pieceEnd), source.refine);
-    if (into.size() > maxMembers) throw new TooManyValues('more members than a list has');
+    if (into.size() > maxMembers) throw new TooManyValues('a list or an object has too many members');
     await pause();
   };
   while (bytes[at] !== into.closing) {
@@ -97,7 +97,8 @@ async function parseMembers(source: Source, start: number, place: Place & { into
     pieceEnd = next;
     at = skipBlanks(bytes, next);
     if (bytes[at] === comma) at = skipNext(bytes, at, into.closing);
-    else if (bytes[at] !== into.closing) throw new SyntaxError('a member is followed by neither another nor an end');
+    else if (bytes[at] !== into.closing)
+      throw new SyntaxError('after a member of a list or an object, a comma or the end is missing');
     if (end === undefined || pieceEnd - pieceStart >= pieceBytes) {
       if (end !== undefined) await flush();
       pieceStart = at;
@@ -179,7 +180,7 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
   return depth === 0 && at >= bytes.length ? at : undefined;
 }
 
-/** Counts objects and lists. Throws if there are too many objects and lists. A value larger than a piece counts at its end. */
+/** Counts objects and lists. Throws if there are too many. A value is counted when its end is found. */
 function count(source: Source, opened: number, end: number): number {
   source.containers += opened;
   if (source.containers > source.maxContainers) throw new TooManyValues('more values than any valid answer');
@@ -193,7 +194,7 @@ function findText(source: Source, start: number): number {
   let at = start + 1;
   // Reads byte by byte, which is faster in a text with many quotes.
   for (let byte = bytes[at]; byte !== quote; byte = bytes[at]) {
-    if (byte === undefined) throw new SyntaxError('a text has no end');
+    if (byte === undefined) throw new SyntaxError('the JSON ends within a text');
     at += byte === backslash ? 2 : 1;
   }
   const end = at + 1;
@@ -203,15 +204,15 @@ function findText(source: Source, start: number): number {
 
 function skipKey(source: Source, start: number): number {
   const { bytes } = source;
-  if (bytes[start] !== quote) throw new SyntaxError('a member has no name');
+  if (bytes[start] !== quote) throw new SyntaxError('a member of an object has no name');
   const colonAt = skipBlanks(bytes, findText(source, start));
-  if (bytes[colonAt] !== colon) throw new SyntaxError('a name is followed by no value');
+  if (bytes[colonAt] !== colon) throw new SyntaxError('after the name of a member, the colon is missing');
   return skipBlanks(bytes, colonAt + 1);
 }
 
 function skipNext(bytes: Buffer, commaAt: number, closing: number): number {
   const at = skipBlanks(bytes, commaAt + 1);
-  if (bytes[at] === closing) throw new SyntaxError('a comma is followed by nothing');
+  if (bytes[at] === closing) throw new SyntaxError('after a comma, a member is missing');
   return at;
 }
 

@@ -6,7 +6,7 @@ import { type AnswerContext, readAnswer, scrubForms, toShort } from './classify.
 import { type Inflated, InflatedTooLarge, inflate } from './inflate.ts';
 import { parseInPieces, TooManyValues } from './json-pieces.ts';
 
-/** Limits large responses of all servers: four bodies are received and one is decoded at the same time. */
+/** Limits large responses of all servers: at most four bodies are received and one is decoded at the same time. */
 export type LargeAnswers = {
   /** Waits until one more body may be received. Resolves to a function that must be called afterwards. */
   readonly enter: () => Promise<() => void>;

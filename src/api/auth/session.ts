@@ -41,7 +41,7 @@ const maxRedirects = 5;
 /** The minimum time between failed logins. Servers lock accounts after too many failures. */
 const pauseAfterFailureMs = 60_000;
 
-/** The time after a login in which a refusal of the session makes another login useless. */
+/** How long after a login no new login is tried, because a session that is refused so soon would be refused again. */
 const minSessionMs = 30_000;
 
 /** Credentials that log in with a password (API reference, "Authentication"), with one session and its newest cookies. */

@@ -76,8 +76,8 @@ export const projectExecutions = defineEndpoint({
 });
 
 /**
- * API reference, "Executions": running executions in all readable projects (`*`). Only with `includePostponed` (any
- * value), the response includes one-time runs.
+ * API reference, "Executions": running executions in all readable projects (`*`). The response includes one-time runs
+ * only with `includePostponed` (any value).
  */
 export const runningExecutions = defineEndpoint({
   name: 'running-executions',

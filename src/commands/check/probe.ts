@@ -212,7 +212,7 @@ export async function askOnce<Answer>(server: ServerConfig, ask: (api: Api) => P
   const largeAnswers = createLargeAnswers({ clock: systemClock });
   const connection = connectServer(server, { clock: systemClock, observe, onSecret: ignore, largeAnswers });
   try {
-    // The first contact has a shorter limit, so that its error is reported, which has the reason.
+    // The first contact times out earlier, so that its error is reported: this error has the reason.
     return await ask(connection.client.within({ lane: 'vital', forMs: 2 * server.timeoutMs }));
   } finally {
     await connection.close();

@@ -21,7 +21,7 @@ export function translateQuery(query: string, isSelector = false): Translation |
     if (type.isError) reasons.push('the query cannot be parsed');
     if (type.name === 'GroupingLabels') groupings.push(node);
     if (type.name === 'FunctionIdentifier' && /^label_(replace|join)$/.test(text(node)))
-      reasons.push(`${text(node)} names labels in texts, which are not rewritten`);
+      reasons.push(`${text(node)} has names of labels in strings, which are not rewritten`);
     if (type.name !== 'VectorSelector') return;
     const name = node.getChild('Identifier');
     const counterpart = name === null ? undefined : findCounterpart(text(name));

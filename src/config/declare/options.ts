@@ -126,7 +126,7 @@ export const generalOptions = {
       'URL of the Grafana that has the dashboards of the exporter; without it, alerts have no dashboard_url.',
     ),
     timezone: option(timeZone, 'UTC').help(
-      'Time zone of times in texts for people, such as pages and sentences of commands; times with a Z are in UTC.',
+      'Time zone in which pages and commands show times; a time with a Z is always in UTC.',
     ),
     systemd_socket: option(boolean, false).help('Listen on a socket passed by systemd instead of listen_address.'),
     route_prefix: option(routePrefix, '/').help('Prefix of all paths that the exporter serves.'),
@@ -159,7 +159,7 @@ export const generalOptions = {
     ),
     overdue_floor: option(duration('0s', '4w'), '5m').help('Duration below which an execution is never overdue.'),
     backfill: option(duration('0s', '4w'), '0s').help(
-      'How far before the first start to count executions; does not affect projects that are already watched.',
+      'How far back counting begins when the exporter starts for the first time; does not affect projects that are already watched.',
     ),
     count_from: optional(instant).help(
       'Time from which to count executions, such as the end of a file of the command history; replaces executions.backfill.',
@@ -170,7 +170,7 @@ export const generalOptions = {
   },
   schedule: {
     margin: option(duration('10s', '6h'), '10m').help(
-      'How late a scheduled run may start before it counts as missed; at most half the time to the next one.',
+      'How late a scheduled run may start before it counts as missed; at most half the time to the next run of the job.',
     ),
   },
   diagnosis: diagnosisOptions,
@@ -234,7 +234,7 @@ function definePollOptions({ name, on, every, help, maxSeries = usualMaxSeries }
 export const familyOptions = {
   off: option(boolean, false).help('Do not expose the metric family.'),
   drop_labels: option(labelNames, []).help(
-    'Labels to drop. Series that become equal are added, and their sum falls when one of them ends; of series with a last value, one remains.',
+    'Labels to drop. Series that then have equal labels become one: amounts are added, and the sum falls when one of the series ends; of other values, such as times, one remains.',
   ),
   buckets: optional(bucketBounds).help('Upper bounds of histogram buckets, in ascending order.'),
 } as const satisfies OptionTree;

@@ -74,7 +74,7 @@ export const webFileOptions = {
   ),
   rate_limit: {
     interval: option(duration('0s', '1h'), '0s').help('Time after which one more request is allowed; 0s for no limit.'),
-    burst: option(wholeNumber(0, 1_000_000), 0).help('Number of requests that are allowed at once.'),
+    burst: option(wholeNumber(0, 1_000_000), 0).help('Number of requests that a client can send without waiting.'),
   },
 } as const satisfies OptionTree;
 

@@ -188,7 +188,7 @@ function toWatches(project: string, id: string | undefined, { areas }: Pick<Know
       what: 'the server',
       kinds: ['release', 'restart', 'plugin', 'member', 'mode'],
       area: areaNames.server,
-      needs: { field: 'start', hidden: 'the token cannot read when the server started' },
+      needs: { field: 'start', hidden: 'the token cannot read the start time of the server' },
     },
   ];
 }
@@ -217,7 +217,7 @@ function judge(watch: Watch, { areas, refusalOf, toTime }: Known, { successMs, s
   const isStale = watch.kinds.includes('node');
   const readMs = Math.min(...found.map((area) => (isStale ? (area.lastReadMs ?? area.sinceMs) : area.readMs)));
   if (sinceMs > successMs) return { ...watch, reason: `first read at ${toTime(sinceMs)}` };
-  if (comparedMs > successMs) return { ...watch, reason: `another release until ${toTime(comparedMs)}` };
+  if (comparedMs > successMs) return { ...watch, reason: `the server had another release until ${toTime(comparedMs)}` };
   if (readMs < startedAtMs) return { ...watch, reason: refusal ?? `last read at ${toTime(readMs)}` };
   return { ...watch, reason: undefined };
 }

@@ -49,7 +49,7 @@ class Long extends Uint32Array {
   }
 }
 
-/** Which runs are compared: all; weekends and other days separately; or one weekday separately. */
+/** Which runs are compared with each other: all; those of weekends and of other days; or those of one weekday and of the others. */
 type Rhythm = 'none' | 'weekend' | number;
 
 /** A lasting change of a job's durations. */

@@ -40,7 +40,7 @@ export function findSetBack(sources: Sources, nowMs: number, ownerUuid?: string)
   const span = findRepeated(sources, nowMs, ownerUuid);
   if (span === undefined) return [];
   const [from, to] = [toTime(span.throughMs, nowMs), toTime(span.fromMs, nowMs)];
-  const fact = `the clock of the server was set back from ${from} to ${to}, and its scheduler may start nothing before ${from}`;
+  const fact = `the clock of the server was set back from ${from} to ${to}, and its scheduler might start nothing before ${from}`;
   return [{ reason: 'clock', fact: { fact, atMs: span.fromMs, source: 'system-info' }, fix: planAnew }];
 }
 

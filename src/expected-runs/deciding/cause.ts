@@ -226,7 +226,7 @@ function toClock({ job, sources, atMs }: CauseInput): Cause | undefined {
   const startedAtMs = Number(lastBefore(ofOwner(sources, sourceKeys.start, job.ownerUuid), atMs)?.value ?? -Infinity);
   if (undone === undefined || startedAtMs > undone.fromMs) return undefined;
   const until = toTime(undone.throughMs, undone.fromMs);
-  const fact = `the clock of the server was set ahead to ${until} and back, and its scheduler may start nothing before then`;
+  const fact = `the clock of the server was set ahead to ${until} and back, and its scheduler might start nothing before then`;
   return { reason: 'clock', facts: [{ fact, atMs: undone.fromMs, source: 'system-info' }] };
 }
 

@@ -31,7 +31,7 @@ export function toServerOptions({ headersMs, requestMs, idleMs }: HttpLimits): S
   return {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
-    // With the default of 30 s, connections without requests would stay open for 30 s.
+    // At the default interval of 30 s, a connection would stay open for up to 30 s after its time limit.
     connectionsCheckingInterval: Math.min(1000, headersMs),
     keepAliveTimeout: idleMs,
     maxHeaderSize: 16_384,

@@ -6,8 +6,8 @@ export type PageTurns = {
   /** Starts each page in its own turn of the event loop. Refuses a page if too many are in progress. */
   readonly gate: RequestHandler;
   /**
-   * Shares an expensive result among all callers: while it is made, and then for 20 times the time of making it, at most a second.
-   * Making the result thus takes a small share of the time, and a cheap result is always new.
+   * Shares an expensive result among all callers while it is made, and afterwards for 20 times as long, at most a second. So
+   * making results takes a small share of the time, and a cheap result is always new.
    */
   readonly share: <Value>(make: (pause: Pause) => Promise<Value>) => () => Promise<Value>;
   /** Starts work for one request only. */

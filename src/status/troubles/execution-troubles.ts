@@ -68,8 +68,8 @@ function* findOverdue({ overdueCount, interruptedCount }: Facts): Generator<Trou
 }
 
 /**
- * Returns a problem if imports continue while nothing is counted: a wrong clock may be the cause. An archive is imported at
- * once.
+ * Returns a problem if imports continue while nothing is counted: a wrong clock may be the cause. The import of an archive is
+ * over sooner.
  */
 function findImports(imports: Facts['imports'], { importsWindowMs }: ExecutionLimits): readonly Trouble[] {
   if (imports === undefined) return [];

@@ -13,7 +13,7 @@ import type { Attributes, Span, SpanLink, Trace } from '../plan/span.ts';
 export function encodeTrace(trace: Trace, format: TraceFormat): Uint8Array {
   const serializer = format === 'json' ? JsonTraceSerializer : ProtobufTraceSerializer;
   const bytes = serializer.serializeRequest(toReadable(trace));
-  if (bytes === undefined) throw new Error('OpenTelemetry serialized a trace to nothing.');
+  if (bytes === undefined) throw new Error('OpenTelemetry returned no bytes for a trace.');
   return bytes;
 }
 
@@ -88,7 +88,7 @@ export function encodeLogs({ resource, scope, records }: LogRecords, format: Tra
   const serializer = format === 'json' ? JsonLogsSerializer : ProtobufLogsSerializer;
   const shared = { resource: toOtlpResource(toWellFormed(resource)), instrumentationScope: { ...scope, schemaUrl } };
   const bytes = serializer.serializeRequest(records.map((record) => ({ ...toReadableRecord(record), ...shared })));
-  if (bytes === undefined) throw new Error('OpenTelemetry serialized log records to nothing.');
+  if (bytes === undefined) throw new Error('OpenTelemetry returned no bytes for log records.');
   return bytes;
 }
 

@@ -150,7 +150,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', project: 'pay', severity: 'info' },
     summary: 'Scheduled jobs of pay on prod have been off for a long time',
     description:
-      'Scheduled jobs of pay on prod that, or whose schedules, have been switched off for more than 7 days: 1.',
+      'Scheduled jobs of pay on prod that have been switched off for more than 7 days, or whose schedules have been: 1.',
     ...ofSchedule,
     page: '/jobs?state=off&server=prod',
   },

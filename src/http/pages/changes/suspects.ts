@@ -48,8 +48,8 @@ function renderChanges(explanation: Explanation, about: About): Html {
 <p>No earlier success of this job is known, so there is nothing to compare with.</p>
 ${suspects.length === 0 ? undefined : renderList(explanation, about)}</section>
 `;
-  // The start of the span is cut to seconds, because the server cuts its times. The end of the span includes the start of the
-  // run, which is the date of a difference of the run itself.
+  // The start of the span is cut to seconds, because the server cuts its times. The span includes the start of the run, because
+  // a change of the run itself, such as other nodes, has this time.
   const since = new Date(Math.floor(successMs / 1000) * 1000).toISOString();
   const until = new Date(untilMs + 1).toISOString();
   const none = unchanged.length === 0 ? 'Unknown: nothing was watched continuously' : 'No visible change';

@@ -18,7 +18,7 @@ export function renderProblems(status: Status, problems: readonly Problem[], abo
     const notes = renderOthers(problems, about, { word: 'note' });
     return renderBox(mood, headline, html`<p>${toSummary(status)}</p>${renderWatchers(status.servers)}${notes}`);
   }
-  // Only at the start of the exporter, the worst problem is of the kind `waiting`.
+  // The worst problem is of the kind `waiting` only while the exporter starts.
   const mood = worst.kind === 'waiting' ? 'waiting' : 'bad';
   const alike = listAlike(worst, problems);
   if (alike.length < 2) {
@@ -112,8 +112,8 @@ function renderOthers(
 }
 
 /**
- * Chooses the problems that are not folded: first one of each server not named yet (if possible not of a member), then the
- * worst.
+ * Chooses the problems that are not folded: one problem of each server that is not named yet, then the worst of the others. The
+ * problem is of the server itself, if possible, and not of a member.
  */
 function choose(problems: readonly Problem[], named: ReadonlySet<string | undefined>): ReadonlySet<Problem> {
   const others = problems.filter(({ server }) => server === undefined || !named.has(server));

@@ -115,7 +115,7 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
     [
       'Earlier name',
       renamed &&
-        html`<bdi>${toFormerPath(renamed) ?? ''}</bdi>, until between ${toTime(renamed.afterMs, nowMs)} and ${toTime(renamed.beforeMs, nowMs)}`,
+        html`<bdi>${toFormerPath(renamed) ?? ''}</bdi>, until a time between ${toTime(renamed.afterMs, nowMs)} and ${toTime(renamed.beforeMs, nowMs)}`,
     ],
     [
       isSilent && seenMs !== undefined ? `Last seen running ${toTime(seenMs, nowMs)}` : 'Runs now',
