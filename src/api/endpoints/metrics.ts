@@ -52,7 +52,7 @@ export const threads = defineEndpoint({
     }),
 });
 
-/** Returns the states in a dump. Each thread has its own line. Its name may contain any text, so the last state in the line counts. */
+/** Returns the states in a dump. Each thread has a line. Its name may contain any text, so the last state in the line counts. */
 function toDumpedStates(dump: string): string[] {
   return [...dump.matchAll(/^".*" id=\d+ state=([A-Z_]+)/gm)].flatMap(([, state]) => state ?? []);
 }

@@ -43,7 +43,7 @@ const fields = ['result', 'server', 'project', 'text'] as const;
 type Filter = Fields<(typeof fields)[number]>;
 type Executions = Shown<EndedExecution, keyof Filter>;
 
-/** Returns a filter for executions. The result is an ending, or `failures` for all failed endings; the text is an id or a part of a name. */
+/** Filters by result (an ending, or `failures` for all failed endings), server, project and text (an id or a part of a name). */
 function toChoice(filter: Filter): (execution: EndedExecution) => boolean {
   const text = filter.text.toLowerCase();
   const [, whole] = /^"(.+)"$/.exec(filter.text) ?? [];

@@ -71,7 +71,7 @@ ${renderLinks(status, about)}
 ${renderExporter(status)}`;
 }
 
-/** If more than this number of servers have a problem, all servers are folded. The list and the table still name the servers with a problem. */
+/** If more servers than this have a problem, all servers are folded. The list and the table still name those with a problem. */
 const maxOpen = 3;
 
 /** Sorts servers by their worst problem. Servers without a problem follow in the configured order. */
