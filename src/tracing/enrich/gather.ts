@@ -80,8 +80,10 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
   return { source, isPending: isStatePending || isLogPending };
 }
 
-function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs }: TracedExecution): boolean {
-  return answer !== 'pending' && answer !== 'failed' && (endedAtMs === undefined || isWhole(answer, endedAtMs));
+function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs, customStatus }: TracedExecution): boolean {
+  if (answer === 'pending' || answer === 'failed') return false;
+  // The server that ran an execution that it cut off does not write its state any more.
+  return endedAtMs === undefined || customStatus === 'incomplete' || isWhole(answer, endedAtMs);
 }
 
 /** Builds an execution from the row of its round, without a request. The row is enough for a trace without steps. */

@@ -121,6 +121,16 @@ describe('tracing/enrich/gather', () => {
     expect(server.requests.filter((request) => request.includes('/output'))).toHaveLength(logs);
   });
 
+  it.each([
+    [true, 'failed', { status: 'failed' }],
+    [false, 'was ended with its server', { status: 'other', customStatus: 'incomplete' }],
+  ] as const)('waits (%s) for the end of the steps of a run that %s', async (waits, _what, fields) => {
+    const { server, gatherOnce } = await start();
+    const running = stateOf('{"executionState":"RUNNING"}').replaceAll('FAILED', 'RUNNING');
+    server.answer({ 'execution/7/state': { body: running } });
+    expect((await gatherOnce({ execution: { ...failed, ...fields } })).isPending).toBe(waits);
+  });
+
   it('finds the reason of a failure among later log lines', async () => {
     const lines = Array.from({ length: 26 }, (_, line) => ({ log: `detail ${line}`, level: 'VERBOSE' }));
     const { gatherOnce, server } = await start();
