@@ -194,7 +194,7 @@ export const defaultThresholds: Thresholds = {
   scheduleLateSeconds: lateMs / 1000,
   scheduleLateFor: '10m',
   scheduleSaturationFor: '15m',
-  // Most problems have their own alert, which fires at once; this alert is about problems that nobody removes.
+  // Most problems have their own alert, which fires sooner; this alert is about problems that nobody removes.
   runsAtRiskFor: '1h',
   runsAtRiskSoonSeconds: scheduleLimits.soonMs / 1000,
   jobDisabledSeconds: scheduleLimits.offMs / 1000,

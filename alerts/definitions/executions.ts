@@ -141,7 +141,7 @@ function noRecentSuccess(limits: Thresholds): Alert {
 function overdue(limits: Thresholds): Alert {
   const { newest, once } = createExpressions(limits);
   const running = 'automation_executions_running_overdue';
-  // A job without running executions has no series: its alert ends at once, unless the whole scrape is missing.
+  // A job without running executions has no series: its alert ends immediately, unless the whole scrape is missing.
   const ended = `(${newest(running)} unless ${once(running)})\n  and on (job, cluster, server, project) ${once(`${running}{job_group="",job_name=""}`)}`;
   return {
     alert: 'AutomationExecutionOverdue',

@@ -16,7 +16,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
       for: limits.serviceDownFor,
       severity: 'critical',
       summary: `Automation service ${serverText} is not responding`,
-      description: `The exporter receives no usable response from ${serverText}. Jobs may not run.${causeText(limits)}`,
+      description: `The exporter receives no usable response from ${serverText}. Jobs might not run.${causeText(limits)}`,
       dashboard: dashboardOf.server,
       page: pageOf.server,
       needs: [],

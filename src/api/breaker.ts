@@ -30,7 +30,7 @@ const firstOpenMs = 2000;
 const maxOpenMs = 30_000;
 
 /**
- * Protects a server that does not respond. After several consecutive errors, requests fail at once, except one probe at a time.
+ * Protects a server that does not respond. After several consecutive errors, requests fail immediately, except one probe at a time.
  * Vital polls may always send a probe, so that they notice the recovery. Enrichment may never send one.
  */
 export function createBreaker({ clock, onChange, memory = createBreakerMemory() }: BreakerOptions) {

@@ -153,7 +153,7 @@ function waitForAdmission(
       reject(new BudgetTimeout());
     };
     join(entry);
-    // Most requests are admitted at once, without a timer or a listener.
+    // Most requests are admitted immediately, without a timer or a listener.
     if (isAdmitted) return;
     cancelLimit = clock.after(Math.max(0, deadlineTicks - clock.ticks()), giveUp);
     signal?.addEventListener('abort', giveUp);

@@ -32,7 +32,7 @@ export type Contact = {
   /** Returns the API version to use. The first caller determines the version, and other callers wait. */
   readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
   readonly learn: (info: SystemInfo) => void;
-  /** Call with the time in system information and the date of its headers, which a proxy may have written. */
+  /** Call with the time in system information and the date in its headers. A proxy may have written this date. */
   readonly learnDate: (timestampMs: number | undefined, dateMs: number | undefined) => void;
   /** Converts the date of a response to the server time. */
   readonly toServerMs: (dateMs: number | undefined) => number | undefined;

@@ -7,7 +7,7 @@ type DatedList = { readonly projects: readonly Project[]; readonly askedTicks: n
 
 type ListOptions = { isWanted: (project: string) => boolean; clock: Clock };
 
-/** Reads the projects of one server that the configuration includes. */
+/** Reads those projects of a server that the configuration includes. */
 export function createProjectList({ isWanted, clock }: ListOptions) {
   const listeners: ((names: ReadonlySet<string>) => void)[] = [];
   let latest: { list: Promise<DatedList>; askedTicks: number } | undefined;

@@ -10,8 +10,8 @@ export function toVerdict(
 ): Verdict {
   const { kind, details } = error;
   if (kind === 'forbidden') return 'denied';
-  // Without a status, the exporter itself found that its API version does not have the endpoint. If the server refuses the
-  // version, the request failed.
+  // Without a status, the exporter itself found that its API version does not have the endpoint. With a status, the server
+  // refused the version.
   if (kind === 'unsupported_version') return details.status === undefined ? 'version' : 'failed';
   if (isUnaskable(error)) return 'not_found';
   if (kind !== 'not_found' || details.isOfService !== true) return 'failed';

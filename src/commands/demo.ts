@@ -36,7 +36,7 @@ export async function demo(context: CommandContext): Promise<number> {
 
 const demoPort = 9721;
 
-/** Makes the demo publish the simulated past at once, unless configured otherwise, so that pages are not empty. */
+/** Makes the demo publish the simulated past immediately, unless configured otherwise, so that pages are not empty. */
 function soon({ env }: CommandContext): Record<string, string> {
   const wishes = {
     AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h',

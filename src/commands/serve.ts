@@ -7,7 +7,7 @@ import { loadBackendsOrComplain } from './trace-backend.ts';
 export async function serve(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) {
-    // Complaints about the trace backend are printed too, so that the user sees all complaints at once.
+    // Complaints about the trace backend are printed too, so that the user sees all complaints together.
     await loadBackendsOrComplain(context, undefined);
     return exitCodes.misconfigured;
   }

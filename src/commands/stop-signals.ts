@@ -28,7 +28,7 @@ export function awaitStopSignal({ log, clock, leaveNow, source = process }: Opti
       if (sinceMs < oneSignalMs) return;
       if (!hasIgnored && sinceMs < patienceMs) {
         hasIgnored = true;
-        log.warn({ signal }, 'already stopping; another signal exits at once');
+        log.warn({ signal }, 'already stopping; another signal exits immediately');
         return;
       }
       log.error({ signal }, 'second signal to stop: exiting without a clean shutdown');

@@ -8,7 +8,7 @@ export type Block = {
   readonly deflated: readonly Buffer[];
   readonly length: number;
   readonly crc: number;
-  /** The factor that moves a checksum past the piece. */
+  /** The factor for the checksum of the text before the piece, if both are joined: `toShift` of the length. */
   readonly shift: number;
 };
 

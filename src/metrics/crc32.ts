@@ -3,7 +3,7 @@ export function combineCrc32(first: number, second: number, shiftOfSecond: numbe
   return (multiply(shiftOfSecond, first) ^ second) >>> 0;
 }
 
-/** Returns the factor that moves a checksum past a number of bytes: x to the power of their bits, modulo CRC-32's polynomial. */
+/** Returns the factor for a checksum that this number of bytes follows: x to the power of their bits, modulo the polynomial. */
 export function toShift(length: number): number {
   let shift = one;
   let power = eightBits;

@@ -93,7 +93,7 @@ export function measureProcess(registry: Registry): void {
     // The interval of a metric that is removed below.
     eventLoopUtilizationTimeout: maxTimeoutMs,
   });
-  // Gauges with names of counters, which promtool rejects. Other metrics have the values of these gauges by kind.
+  // Gauges with names of counters, which promtool rejects. Other metrics have the same numbers for each kind.
   for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   // These metrics are removed because promtool rejects names with the type in them. The lag metrics have more information.
   for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);

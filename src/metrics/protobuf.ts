@@ -5,7 +5,7 @@ import { createWire, toTime, type Wire } from './wire.ts';
 
 /** Data of a family that its rendered lines do not contain. */
 export type BesideText = {
-  /** Pairs of a line and a time in seconds, at which the series of the line and of the following lines started. */
+  /** Pairs: the number of a line, and the time in seconds at which the series of this line and of the following lines started. */
   readonly starts: readonly number[];
   readonly natives: readonly (NativePart | undefined)[];
 };

@@ -255,7 +255,7 @@ const instruments = {
   }),
   apiErrors: counter({
     name: 'automation_exporter_api_errors_total',
-    help: "Requests to the server's API without a usable response, by kind of error; the response that a project or item is missing is usable.",
+    help: "Requests to the server's API without a usable response, by kind of error; a response that reports a missing project or item counts as usable.",
     labelNames: [...perEndpoint, 'kind'],
   }),
   apiInFlight: gauge({

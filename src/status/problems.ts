@@ -88,8 +88,8 @@ export function toSummary({ servers }: Pick<Status, 'servers'>): string {
   const targets = own.flatMap(toTargets);
   const succeeded = targets.flatMap(({ collectors }) => collectors.filter(({ result }) => result === 'success'));
   const isActive = own.every((server) => toTargets(server).some(({ executionMode }) => executionMode === 'active'));
-  const one = `It answers${isActive ? ' and may run jobs' : ''}`;
-  const all = `All answer${isActive ? ' and may run jobs' : ''}`;
+  const one = `It answers${isActive ? ' and can run jobs' : ''}`;
+  const all = `All answer${isActive ? ' and can run jobs' : ''}`;
   const upToDate = `${toCount(succeeded.length, 'collector')} ${succeeded.length === 1 ? 'is' : 'are'} up to date`;
   return `${own.length === 1 ? one : all}; ${upToDate}.${toSummaryElsewhere(servers.length - own.length)}`;
 }

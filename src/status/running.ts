@@ -46,7 +46,7 @@ export function toInterruption(interruptedAtMs: number, nowMs: number): string {
   return `The restart of the server at ${toTime(interruptedAtMs, nowMs)} interrupted the execution. If the job does not start again, mark the execution as incomplete on the server.`;
 }
 
-/** Builds the page data about the executions of a server; undefined until the executions were read, now or before a restart. */
+/** Builds the page data about the executions of a server; undefined if they were never read, not even before a restart. */
 export function toWhatRuns(status: ExecutionsStatus, settings: Settings): ExecutionsOfServer | undefined {
   const { nowMs, seenMs, epoch, countedSinceMs, visibility } = status;
   if (seenMs === undefined && status.recent.length === 0) return undefined;

@@ -79,7 +79,7 @@ export type RunningStatus = {
   readonly startedAtMs: number;
   readonly averageMs: number | undefined;
   readonly isOverdue: boolean;
-  /** The start of the server that interrupted the execution, which the server still lists. */
+  /** The restart of the server that interrupted the execution; the server still lists the execution. */
   readonly interruptedAtMs?: number | undefined;
 };
 

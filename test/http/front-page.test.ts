@@ -403,7 +403,7 @@ As of `);
     const page = await readPage([server('prod')]);
 
     expect(toText(page)).toMatch(
-      /^✓No problem seen on "prod"\nIt answers and may run jobs; 2 collectors are up to date\.\n/,
+      /^✓No problem seen on "prod"\nIt answers and can run jobs; 2 collectors are up to date\.\n/,
     );
     expect(page).toContain('<title>No problem seen on &#34;prod&#34;</title>');
   });

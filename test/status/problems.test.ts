@@ -17,10 +17,10 @@ function headline(...servers: readonly ServerStatus[]): string {
 describe('status/problems', () => {
   it('reports that there is no problem', () => {
     expect(headline(server('prod'))).toBe('No problem seen on "prod"');
-    expect(toSummary(status(server('prod')))).toBe('It answers and may run jobs; 2 collectors are up to date.');
+    expect(toSummary(status(server('prod')))).toBe('It answers and can run jobs; 2 collectors are up to date.');
     expect(headline(server('prod'), server('test'))).toBe('No problem seen on 2 servers');
     expect(toSummary(status(server('prod'), server('test')))).toBe(
-      'All answer and may run jobs; 4 collectors are up to date.',
+      'All answer and can run jobs; 4 collectors are up to date.',
     );
     expect(toSummary(status(server('prod'), server('test', { executionMode: undefined })))).toBe(
       'All answer; 4 collectors are up to date.',
@@ -34,7 +34,7 @@ describe('status/problems', () => {
     expect(headline(...all)).toBe('Other exporters watch the 3 servers');
     expect(headline(server('a'), ...away)).toBe('No problem seen; this exporter watches 1 of 3 servers');
     expect(toSummary(status(server('a'), ...away))).toBe(
-      'It answers and may run jobs; 2 collectors are up to date. 2 servers are watched by other exporters.',
+      'It answers and can run jobs; 2 collectors are up to date. 2 servers are watched by other exporters.',
     );
     expect([judge(status(...all), []), judge(status(server('a')), []), judge(status(), [])]).toEqual([
       null,

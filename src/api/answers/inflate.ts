@@ -1,6 +1,6 @@
 import { constants, createGunzip, gunzipSync } from 'node:zlib';
 
-/** An inflated body. `free` releases its memory at once, without the garbage collector. */
+/** An inflated body. `free` releases its memory immediately, without the garbage collector. */
 export type Inflated = { readonly bytes: Buffer; readonly free: () => void };
 
 export class InflatedTooLarge extends Error {
@@ -72,7 +72,7 @@ export function toText({ bytes, free }: Inflated): string {
   return text;
 }
 
-/** Releases memory at once by detaching it; the buffer is then empty. */
+/** Releases memory immediately by detaching it; the buffer is then empty. */
 function freeMemory(buffer: Buffer): void {
   if (buffer.buffer instanceof ArrayBuffer) buffer.buffer.transfer(0);
 }

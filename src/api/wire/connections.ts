@@ -56,7 +56,7 @@ export function openConnections(origin: string, options: ConnectionOptions): Con
 
 /**
  * Returns a connector that shows why a client certificate was refused. With TLS 1.3, the server refuses the certificate
- * after the handshake. The socket is destroyed at once, otherwise the end of the connection hides the alert.
+ * after the handshake. The socket is destroyed immediately, otherwise the end of the connection hides the alert.
  */
 function endingAtErrors(connect: buildConnector.connector, onConnect?: () => () => void): buildConnector.connector {
   return (target, callback) => {

@@ -18,7 +18,7 @@ export type Limits = {
   /** The limit of the time from the first byte sent, or from the wait for a connection, to the last byte of the response. */
   readonly limitMs: number;
   readonly maxWireBytes: number;
-  /** True if the start of a response that is too large is enough. */
+  /** True if the caller needs only the start of a response that is too large. */
   readonly cutsAnswers?: boolean;
   /** A larger response waits for a place. */
   readonly largeBytes?: number;

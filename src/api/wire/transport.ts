@@ -44,7 +44,7 @@ export type TransportAnswer = {
   readonly cookies: readonly string[];
   /** The body; empty if the response is large. */
   readonly body: string;
-  /** A body that is too large to be decoded at once. */
+  /** A body that is too large to be decoded in one piece. */
   readonly large?: LargeBody | undefined;
 };
 

@@ -106,7 +106,7 @@ export function findCounterpart(name: string): Counterpart | undefined {
   return counterparts.get(name) ?? toAppMetric(name);
 }
 
-/** The first words in the names of measurements of servers. */
+/** The first words of the names that servers give to their measurements. */
 const knownMeasurements =
   /^rundeck_(?:rundeck_)?(?:services_\w+_|scheduler_quartz_|quartzjobs_|dataSource_|(?:api|web)_requests_|apiAuthorization_|user(?:Login|Logout)_|com_dtolabs_|org_rundeck_)/;
 

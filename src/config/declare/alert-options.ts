@@ -83,7 +83,7 @@ export const alertOptions = {
       'A server is reported if this share of its scheduler threads is busy over five minutes.',
     ),
     service_down_for: option(duration('30s', '1d'), '2m').help(
-      'How long a server must be away before AutomationServiceDown fires; pages show it at once.',
+      'How long a server must be away before AutomationServiceDown fires; pages show it immediately.',
     ),
   },
   off: option(choices('a list of alerts', alertNames), []).help(

@@ -7,7 +7,7 @@ export type NativeHistogram = {
   readonly buckets: readonly number[];
 };
 
-/** The values of a histogram by its classic buckets. The last count is for values above all bounds. */
+/** The counts of a histogram with classic buckets. The last count is for values above all bounds. */
 export type ClassicCounts = { readonly counts: readonly number[]; readonly sum: number; readonly count: number };
 
 /** A native histogram that began later than the classic one of the same series. */

@@ -35,7 +35,7 @@ export function observe(stored: StoredHistogram, seconds: number, bounds: readon
   };
 }
 
-/** Returns the native part of a stored histogram. Releases without native histograms may have counted too. */
+/** Returns the native part of a stored histogram. Earlier releases, without native histograms, may have counted some values. */
 export function toNativePart({ count, sumSeconds = 0, buckets = [], native, before }: StoredHistogram): NativePart {
   const has = native ?? emptyNative;
   if (countNative(has) + (before?.count ?? 0) === count) return { native: has, before };

@@ -16,7 +16,7 @@ export function createBcrypt(nextTurn: () => Promise<void>) {
   }
 
   return {
-    /** Reports whether a password has a hash. Takes at least the time of a hash of `minCost`. */
+    /** Reports whether a hash is that of a password. Takes at least the time of a hash of `minCost`. */
     compare: async (password: string, { cost, salt, digest }: BcryptHash, minCost: number) => {
       const state = Int32Array.from(start);
       const key = toKey(Buffer.concat([Buffer.from(password, 'utf8'), Buffer.of(0)]).subarray(0, maxPasswordLength));

@@ -7,7 +7,7 @@ import type { Bcrypt } from './bcrypt.ts';
 /** The decision about a request. `busy`: too many passwords wait for their check. */
 export type Admission = 'admitted' | 'refused' | 'busy';
 
-/** Compares passwords with hashes, one new password at a time. Unknown users take as long as known users. */
+/** Compares passwords with hashes, one new password at a time. The check takes as long for unknown users as for known users. */
 export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: () => Bcrypt) {
   let users = first;
   let bcrypt: Bcrypt | undefined;

@@ -6,7 +6,7 @@ import { type Html, html } from './html.ts';
 /** Returns whether a server is silent, or another exporter watches it. */
 export type FindSilence = (server: string) => Silence | Elsewhere | undefined;
 
-/** Joins the findings about watchers and about silence. Servers of other exporters are not reported as silent. */
+/** Returns the watcher of a server of another exporter, or the silence of a server of this exporter. */
 export function joinSilence(
   watcherOf: (server: string) => Watcher,
   silenceOf: (server: string) => Silence | undefined,

@@ -70,7 +70,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
   return router;
 }
 
-/** Sends a body at once. Without TLS the bytes of a response are not copied, so all scrapes share them. */
+/** Sends a body as a whole. Without TLS the bytes of a response are not copied, so all scrapes share them. */
 function sendAtOnce(response: Response, chunks: readonly Buffer[]): void {
   response.cork();
   for (const chunk of chunks) response.write(chunk);

@@ -110,7 +110,7 @@ function sendHandled(request: Request, response: Response, { which, elsewhere, h
 
 const maxNamed = 10;
 
-/** Returns the server in a name. Server names may contain slashes. */
+/** Returns the server in the name of a trace. Server names may contain slashes. */
 function toServer(name: string): string {
   return name.slice(0, name.lastIndexOf('/'));
 }

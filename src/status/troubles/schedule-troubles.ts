@@ -17,7 +17,7 @@ export type ScheduleFacts = {
   readonly exceededMs: number | undefined;
   /** The runs at risk in the next hours; undefined if unknown. */
   readonly risks?: Pick<RisksAhead, 'runs' | 'atRisk' | 'nowMs'> | undefined;
-  /** Findings if the clock was set back, because the scheduler may then start nothing. */
+  /** Findings if the server clock was set back: then the scheduler might start nothing. */
   readonly setBack: readonly Blocker[];
   readonly isCritical: (jobPath: string) => boolean;
   /** The maximum delay of a start. After the maximum delay, the expected time is decided. */

@@ -16,7 +16,7 @@ export const serviceCases: readonly Case[] = [
     firesAfter: 2,
     labels: { server: 'prod', severity: 'critical' },
     summary: 'Automation service prod is not responding',
-    description: 'The exporter receives no usable response from prod. Jobs may not run.',
+    description: 'The exporter receives no usable response from prod. Jobs might not run.',
     ...ofServer,
   },
   {

@@ -15,7 +15,7 @@ type ExecutionListOptions = {
   readonly servers: () => readonly string[];
   readonly endings: readonly string[];
   readonly silence: FindSilence;
-  /** Returns the time of the clock of a server, because executions have dates of their server. */
+  /** Returns the time by the clock of a server, because its executions have times of this clock. */
   readonly nowMs: (server: string) => number;
   /** Call at the start of a request, and await the result between parts of long work. */
   readonly begin?: () => Pause;

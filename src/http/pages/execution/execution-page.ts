@@ -41,7 +41,7 @@ type ExecutionPageOptions = {
   /** Returns the URL of traces, in which `{trace_id}` stands for the id; undefined if not configured. */
   readonly traceLink: () => string | undefined;
   readonly silence: FindSilence;
-  /** Returns the time of the clock of a server, because executions have dates of their server. */
+  /** Returns the time by the clock of a server, because its executions have times of this clock. */
   readonly nowMs: (server: string) => number;
 };
 
