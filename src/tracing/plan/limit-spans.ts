@@ -8,13 +8,17 @@ import type { Timed } from './times.ts';
  * become one overflow span under their parent, which counts as a span. The tree is read once for all limits.
  */
 export function createLimiter(root: Timed): (maxSpans: number) => Pieces<Timed> {
-  const total = countTimed(root);
-  let places: readonly Place[] | undefined;
-  return function* (maxSpans) {
-    if (total <= maxSpans) return root;
-    places ??= yield* listPlaces(root);
-    return yield* prune(root, yield* choose(places, maxSpans));
-  };
+  const tree: Tree = { root, total: countTimed(root), places: undefined };
+  return (maxSpans) => limit(tree, maxSpans);
+}
+
+type Tree = { readonly root: Timed; readonly total: number; places: readonly Place[] | undefined };
+
+// A generator function that is created for each tree would keep the tree until a full garbage collection.
+function* limit(tree: Tree, maxSpans: number): Pieces<Timed> {
+  if (tree.total <= maxSpans) return tree.root;
+  tree.places ??= yield* listPlaces(tree.root);
+  return yield* prune(tree.root, yield* choose(tree.places, maxSpans));
 }
 
 function* choose(places: readonly Place[], maxSpans: number): Pieces<ReadonlySet<Timed>> {
