@@ -42,13 +42,15 @@ it('keeps the end of a log that names no step', () => {
   expect(lines.map(({ text }) => text)).toEqual(['a', 'b']);
 });
 
-it('removes secrets with colours in them, and keys that begin above the kept lines', () => {
+it('removes secrets with colours or invisible characters in them, and keys that begin above the kept lines', () => {
   const key = [
     '-----BEGIN RSA PRIVATE KEY-----',
     ...Array.from({ length: 60 }, () => 'QUJD'),
     '-----END RSA PRIVATE KEY-----',
   ];
-  const { lines, removed } = keep([...key, 'pass\u001b[31mword=\u001b(B\u0000hunter2 x'].map((text) => line(text)));
+  const { lines, removed } = keep(
+    [...key, 'pa\u00ad\u200bss\u001b[31mword=\u001b(B\u0000hunter2 x'].map((text) => line(text)),
+  );
   expect(new Set(lines.map(({ text }) => text))).toEqual(new Set(['[removed]', 'password=[removed] x']));
   expect(removed).toBe(63);
 });

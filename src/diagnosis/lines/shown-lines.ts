@@ -155,8 +155,8 @@ function* findGaps(
   }
 }
 
-/** Control characters except tabs and line ends, and codes of character sets. Within a name, they would hide a secret. */
-const controls = /[^\P{Cc}\t\n](?:[()][0AB])?/gu;
+/** Control and invisible characters except tabs and line ends, and codes of character sets. In a name, they would hide a secret. */
+const controls = /[^\P{Cc}\t\n](?:[()][0AB])?|[\u{AD}\u{200B}\u{2060}\u{FEFF}]/gu;
 
 /** Shortens a line, because one long line must not use up the limit for all lines. */
 function shorten(text: string): string {
