@@ -11,9 +11,9 @@ const scrapes = 1500;
 /** The hash of "open sesame" at the usual cost. */
 const hash = parseBcryptHash('$2y$10$abcdefghijklmnopqrstuu4SuEsu2LsUrAYUpWQHLMMc4GV5pZTxK');
 
-/** Compares scrapes a second with and without users: a password must be hashed only once. */
+/** Compares the scrapes per second with and without users. With users, the password must be hashed only once. */
 export async function run() {
-  if (hash === undefined) throw new Error('the hash of the benchmark is none');
+  if (hash === undefined) throw new Error('the hash in the benchmark is not valid');
   const users = new Map([['prometheus', hash]]);
   const access = createAccess({
     config: { tls: undefined, headers: new Map(), users, rateLimit: undefined },
@@ -39,7 +39,7 @@ export async function run() {
   const ratio = toMedian(without) / toMedian(within);
   return [
     {
-      what: `scrapes a second with users against without (median of ${rounds * scrapes} scrapes of 50 KiB each, ${toMedian(within).toFixed(2)} ms)`,
+      what: `scrapes per second with users : without users (median of ${rounds * scrapes} scrapes of 50 KiB each, ${toMedian(within).toFixed(2)} ms)`,
       figure: `${ratio.toFixed(2)} times`,
       mustReach: '>= 0.9 times',
       reached: ratio >= 0.9,

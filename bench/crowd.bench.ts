@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 const seconds = Number(process.env['CROWD_SECONDS'] ?? 20);
-/** The share of the clients that run, for busy machines. */
+/** The share of the clients to start; less than 1 for a busy machine. */
 const share = Number(process.env['CROWD_SHARE'] ?? 1);
 
 /**

@@ -55,7 +55,7 @@ export async function createDelivery(url: string) {
   function makeTrace(): SpooledTrace {
     made += 1;
     const trace = planExecution(source, made);
-    if (trace.spans.length !== spansPerTrace) throw new Error('The trace has another number of spans.');
+    if (trace.spans.length !== spansPerTrace) throw new Error('The trace does not have the expected number of spans.');
     return {
       key: String(made),
       server: 'main',

@@ -5,7 +5,7 @@ import { type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace';
 import { makeSpans } from './sdk-spans.ts';
 import { createSource, planExecution } from './trace-source.ts';
 
-/** A thread that encodes with the SDK: each message starts a round, and gets its number of spans. */
+/** A thread that encodes with the SDK: each message starts a round, and the answer is the number of encoded spans. */
 const { steps, nodes, spansARound } = workerData as Readonly<Record<'steps' | 'nodes' | 'spansARound', number>>;
 const trace = planExecution(createSource(steps, nodes), 1);
 let ended: ReadableSpan[] = [];

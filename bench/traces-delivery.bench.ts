@@ -44,23 +44,23 @@ export async function run() {
       toRate(
         'spans planned, encoded, spooled and sent',
         all.slice(1),
-        `; the SDK's batch processor, flushed before it drops any, ${flushed}, planning and spooling none`,
+        `; the SDK's batch processor ${flushed}, without planning and spooling, and flushed before it drops spans`,
       ),
       {
-        what: `traces lost of ${delivery.made()}, two hours of outage at 100 spans a second among them`,
+        what: `lost traces of ${delivery.made()}, including an outage of two hours at 100 spans a second`,
         figure: String(lost),
         mustReach: '0',
         reached: lost === 0,
       },
       ...hardships,
       {
-        what: 'the outage drained',
-        figure: `${outage.drainedTimes.toFixed(0)} times faster than it lasted`,
+        what: 'delivery of the traces of the outage',
+        figure: `${outage.drainedTimes.toFixed(0)} times faster than the outage lasted`,
         mustReach: '>= 10 times',
         reached: outage.drainedTimes >= 10,
       },
       {
-        what: `delay of the event loop, p99 of the quietest round and quarter of the outage, beyond what this machine adds to turns of ${turnMs} ms (${ofMachineMs.toFixed(1)} ms)`,
+        what: `delay of the event loop, p99 of the quietest round and of the quietest quarter of the outage, without the delay of this machine in turns of ${turnMs} ms (${ofMachineMs.toFixed(1)} ms)`,
         figure: `${Math.max(0, p99Ms - ofMachineMs).toFixed(1)} ms of ${p99Ms.toFixed(1)} ms`,
         mustReach: '< 20 ms',
         reached: p99Ms - ofMachineMs < 20,
@@ -123,7 +123,7 @@ async function goThrough(word: 'slow' | 'down', sink: Sink, delivery: Delivery) 
   );
   const [lost, lostBySdk] = [made - taken, made - takenOfSdk];
   return {
-    what: `spans lost of ${made} that came within two seconds in which the collector was ${word}`,
+    what: `lost spans of ${made} that were made within two seconds while the collector was ${word}`,
     figure: `${lost}; of the SDK's batch processor ${lostBySdk} (${((lostBySdk * 100) / made).toFixed(0)} %)`,
     mustReach: '0',
     reached: lost === 0,

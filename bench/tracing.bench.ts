@@ -39,7 +39,7 @@ async function measure(what: string, { steps, nodes }: { readonly steps: number;
   const reached = median(ours);
   return {
     what: `spans planned and encoded, ${what}`,
-    figure: `${reached.toFixed(0)} a second of CPU; the SDK starts, ends and encodes ${median(ofSdk).toFixed(0)}, planning none`,
+    figure: `${reached.toFixed(0)} a second of CPU; the SDK starts, ends and encodes ${median(ofSdk).toFixed(0)}, without planning`,
     mustReach: '>= 80000 a second of CPU',
     reached: reached >= 80_000,
   };

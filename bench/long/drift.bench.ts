@@ -10,7 +10,7 @@ export async function run() {
     return [
       { what: `${shape}: false alarms in 5,000 runs`, figure: each.toFixed(2), mustReach: '< 1', reached: each < 1 },
       {
-        what: `${shape}: half of the changes ×${factors.join(', ×')} are found after so many runs`,
+        what: `${shape}: half of the changes ×${factors.join(', ×')} are found within this number of runs`,
         figure: `${half?.join(', ')} (90 %: ${most?.join(', ')})`,
         ...toGoal(shape, half),
       },

@@ -58,7 +58,7 @@ export const troubles: readonly Trouble[] = [
   {
     server: 'overlap',
     threads: 10,
-    // Each run takes more than an hour, so runs overlap with later times.
+    // Each run takes more than an hour, so it is still running at later scheduled times.
     begin: ({ simulator }) => simulator.control.setConditions({ durationFactor: 1200 }),
     alert: 'AutomationScheduleMissed',
     line: /missed|late or missing/i,

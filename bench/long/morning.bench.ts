@@ -32,8 +32,9 @@ type Replica = {
 };
 
 /**
- * Sixteen servers with one problem each, two replicas on PostgreSQL, a Prometheus, an Alertmanager and a browser. Front
- * page, alert, its page and `why` of both replicas must show each problem soon and later.
+ * Sixteen servers with one problem each, two replicas on PostgreSQL, a Prometheus, an Alertmanager and a browser. Each
+ * problem must be visible at both checks: on the front page, in its alert, on the page of the alert, and in `why` of
+ * both replicas.
  */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-morning-'));
@@ -176,7 +177,7 @@ async function look(when: string, scene: Scene) {
 
 type Among = { readonly asked: Replica; readonly replicas: readonly Replica[] };
 
-/** Reads the line of a server, perhaps a link to its replica. */
+/** Reads the line of a server; on the other replica, the line is a link to the replica that watches the server. */
 function readFront({ text, links }: Opened, { server, line }: Trouble, { asked, replicas }: Among): Cell {
   const lines = linesOf(text, server);
   const found = lines.find((each) => line?.test(each) ?? false);

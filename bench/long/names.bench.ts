@@ -29,7 +29,7 @@ export async function run() {
       atMost('resident memory', peakMb, 256, 'MB'),
       atMost('a scrape', text.length / 1e6, 20, 'MB'),
       atMost('a stop', stopMs / 1000, 5, 's'),
-      atMost(`a start until it serves, ${startCpuMs} ms of CPU`, startMs / 1000, 5, 's'),
+      atMost(`from the start until pages are served, ${startCpuMs} ms of CPU`, startMs / 1000, 5, 's'),
       {
         what: 'executions counted, and shown after the restart',
         figure: `${counted}, ${afterwards}`,

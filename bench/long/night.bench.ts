@@ -145,7 +145,7 @@ export async function run() {
       toFigure(`notifications in the ${calmMinutes.toFixed(0)} minutes before`, String(early), '0', early === 0),
       ...rows,
       toFigure('notifications for the healthy server', tellAll(ofHealthy), 'none', ofHealthy.length === 0),
-      toFigure('notifications for no server', tellAll(others), 'none', others.length === 0),
+      toFigure('notifications without a server', tellAll(others), 'none', others.length === 0),
       toFigure('alerts that began after the problems were over', tellAll(late), 'none', late.length === 0),
     ];
   } finally {

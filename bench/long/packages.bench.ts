@@ -125,9 +125,9 @@ async function timeOneStart({ command: [program, ...before], env }: Way, watch: 
 function report(name: string, { ms, cpuMs, rssMb, anonymousMb }: Started, sources: Started) {
   const ratios = [ms / sources.ms, cpuMs / sources.cpuMs, rssMb / sources.rssMb].map((ratio) => ratio.toFixed(2));
   return {
-    what: `${name}: start to first scrape with data, time of the processor until then, resident and anonymous memory; medians of ${rounds}`,
+    what: `${name}: start to first scrape with data, CPU time until then, resident and anonymous memory; medians of ${rounds}`,
     figure: `${ms.toFixed(0)} ms, ${cpuMs.toFixed(0)} ms, ${rssMb.toFixed(0)} MB, ${anonymousMb.toFixed(0)} MB; ${ratios.join(', ')} of the sources`,
-    mustReach: name === 'sources' ? 'for comparison with the others' : 'less processor and memory than the sources',
+    mustReach: name === 'sources' ? 'for comparison with the others' : 'less CPU time and memory than the sources',
     reached: name === 'sources' || (cpuMs < sources.cpuMs && rssMb < sources.rssMb),
   };
 }

@@ -68,7 +68,7 @@ export function judgeCounters(
   });
 }
 
-/** Around the first contact, the exporter may or may not count executions. */
+/** Executions that ended this near to the first contact may be counted or not. */
 const edgeMs = 20_000;
 
 const facts: Readonly<Record<string, (runs: readonly ListedRow[]) => number | undefined>> = {
@@ -94,7 +94,7 @@ const facts: Readonly<Record<string, (runs: readonly ListedRow[]) => number | un
 };
 const failed: readonly string[] = ['failed', 'timedout', 'other'];
 
-/** Compares the last run of each job with the last half minute before the scrape. */
+/** Compares the last run of each job with the notes of the two minutes before the scrape. */
 export function judgeFacts(
   { executions, jobs, projects }: Journal,
   { metrics, fromMs, nowMs }: { metrics: Series; fromMs: number; nowMs: number },

@@ -10,7 +10,7 @@ import { judgeTraces } from './real-traces.ts';
 /**
  * Judges an exporter of a real server by the notes of `real-recorder`: counters, traces, missed runs, figures, cost.
  * `REAL_SERVER_URL` and `REAL_SERVER_ADMIN_TOKEN_FILE` name the server, `REAL_EXPORTER_URL` the exporter, `REAL_DAY_FOLDER`
- * the notes, `REAL_DAY_SINCE` when the exporter started first. `REAL_DAY_CHECKS` chooses some checks, such as `traces,misses`.
+ * the notes, `REAL_DAY_SINCE` the first start of the exporter. `REAL_DAY_CHECKS` chooses some checks, such as `traces,misses`.
  */
 const settledMs = 150_000;
 

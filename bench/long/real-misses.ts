@@ -15,14 +15,14 @@ type Times = {
 /** The recorder looks every 5 s, and reads definitions every 10 s. */
 const blurMs = 15_000;
 const marginMs = 600_000;
-/** A time is decided after its margin and the next answers. */
+/** After this time, a scheduled time must be decided: its margin has passed, and schedules were read again. */
 const settledMs = 1_500_000;
 /** Lists of jobs are read every few minutes, so several changes in between look like one change. */
 const listMs = 300_000;
 
 /**
- * Compares missed runs, by job and reason, with the notes about each time: at least the times that must have been missed for
- * this reason, at most the times that may have been.
+ * Compares the number of missed runs, by job and reason, with the notes. The least number counts the times that were
+ * certainly missed for the reason; the greatest also counts the times that were possibly missed for the reason.
  */
 export function judgeMisses(
   journal: Journal,
@@ -117,7 +117,7 @@ function listTimes(journal: Journal, { fromMs, throughMs }: { fromMs: number; th
   return found;
 }
 
-/** Compares two notes: a restarted recorder repeats its notes. */
+/** Compares two notes without their times, because a restarted recorder repeats its notes. */
 function isSame(one: JobNote, other: JobNote | undefined): boolean {
   return other !== undefined && JSON.stringify(withoutTime(one)) === JSON.stringify(withoutTime(other));
 }
@@ -170,7 +170,10 @@ type Question = {
   readonly runs: readonly Recorded[];
 };
 
-/** Returns the possible reasons in the order of the contract: those near the time, and all after them. */
+/**
+ * Returns every reason that is possible according to the notes near the time. Reasons are tried in their documented
+ * order, up to the first certain one.
+ */
 function findReasons({ readings, projects }: Journal, { note, atMs, lateMs, runs }: Question): ReadonlySet<string> {
   const may = new Set<string>();
   const near = readings.filter((each) => Math.abs(each.atMs - atMs) < blurMs);

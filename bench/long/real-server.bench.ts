@@ -38,7 +38,7 @@ export async function run() {
       share('first start', start, idle),
       share(`the ${String(minutes - baseMinutes)} minutes after`, after, idle),
       {
-        what: 'used heap of the server: least of the minutes before, of the start, of the last minutes',
+        what: 'least used heap of the server: in the minutes before, at the start, in the last minutes',
         figure: `${toMb(idle.minHeap)}, ${toMb(start.minHeap)}, ${toMb(after.lastLeastHeap)} MB`,
         mustReach: 'at most 10 % more than before',
         reached: after.lastLeastHeap <= idle.minHeap * 1.1,

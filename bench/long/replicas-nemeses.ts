@@ -87,7 +87,7 @@ export const nemeses: readonly Nemesis[] = [
       return recover(scene);
     },
   },
-  { name: 'an asynchronous standby is promoted that was behind', kind: 'recovery', play: loseTail },
+  { name: 'an asynchronous standby that is behind is promoted', kind: 'recovery', play: loseTail },
   {
     name: 'the clock of the owner steps by an hour',
     kind: 'recovery',

@@ -75,7 +75,7 @@ async function measureAlone(scene: ReplicaScene) {
   const three = await countRequests(scene);
   scene.setLoad(false);
   return {
-    what: 'requests in a minute that the server saw of three replicas, and of one',
+    what: 'requests in a minute from three replicas, and from one',
     figure: `${three.toFixed(0)}, ${one.toFixed(0)}`,
     mustReach: '1.1 times at most',
     reached: three <= 1.1 * one,
@@ -111,11 +111,19 @@ async function judge(scene: ReplicaScene) {
   for (const [traceId, { versions }] of scene.traces)
     if (versions.size > 1) console.log(`  ${scene.ended.get(traceId)}: ${[...versions.values()].join('; ')}`);
   return [
-    toRow(`scrapes of ${counts.scrapes} whose counters fell, each replica asked`, counts.falls, 0),
+    toRow(`counters that fell in ${counts.scrapes} scrapes of all replicas`, counts.falls, 0),
     toRow('checks in which two replicas showed the server', counts.doubles, 0),
-    toRow('checks in which two replicas showed it just after lost transactions', counts.pardonedDoubles, Infinity),
+    toRow(
+      'checks in which two replicas showed the server just after transactions were lost',
+      counts.pardonedDoubles,
+      Infinity,
+    ),
     toRow('scrapes that showed more executions than had ended', counts.tooMany, 0),
-    toRow(`executions of ${finished} that are not in the ledger once`, Math.abs(finished - entries) + entries - ids, 0),
+    toRow(
+      `executions of ${finished} that are not exactly once in the ledger`,
+      Math.abs(finished - entries) + entries - ids,
+      0,
+    ),
     toRow(`executions of ${finished} without a trace`, finished - traces.length, 0),
     toRow('traces that came more than once', traces.filter(({ times }) => times > 1).length, Infinity),
     toRow('traces that came in two versions', traces.filter(({ versions }) => versions.size > 1).length, Infinity),

@@ -10,7 +10,7 @@ export const sourceCli = fileURLToPath(new URL('../../src/cli.ts', import.meta.u
 export type Serving = {
   readonly pid: number;
   readonly url: string;
-  /** The time from the start until it served, and the CPU time of the start. */
+  /** The time from the start of the process until it served pages, and its CPU time until then. */
   readonly startMs: number;
   readonly startCpuMs: number;
   readonly log: () => string;

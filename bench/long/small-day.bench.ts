@@ -51,7 +51,7 @@ function report(name: string, measured: Day, emptyCpu: number) {
       reached: !isBundle || cpuSecondsPerMinute <= 0.25,
     },
     {
-      what: `${name}: what others notice`,
+      what: `${name}: load on the server and on Prometheus`,
       figure: `${measured.requestsPerMinute.toFixed(0)} requests a minute, ${measured.scrapedBytes} bytes a scrape`,
       mustReach: '<= 62 requests',
       reached: measured.requestsPerMinute <= 62,

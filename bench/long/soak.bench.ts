@@ -75,7 +75,7 @@ function toFigures(measures: readonly Measure[]) {
     const [before, after] = [third, last].map((part) => medianOf(part.map((measure) => measure[key])));
     const grown = (after ?? Number.NaN) - (before ?? Number.NaN);
     return {
-      what: `${key} in the last quarter beyond the third`,
+      what: `growth of ${key} from the third to the last quarter`,
       figure: `${grown.toFixed(1)} of ${(before ?? Number.NaN).toFixed(1)}${unit}`,
       mustReach: `at most ${most}${unit}`,
       reached: grown <= most,
@@ -170,7 +170,7 @@ async function nextWord(words: Record<string, unknown>[], daemon: ChildProcess):
     if (daemon.exitCode !== null) throw new Error(`the daemon ended with ${daemon.exitCode}`);
     await sleep(20);
   }
-  throw new Error('the daemon says nothing');
+  throw new Error('the daemon prints nothing');
 }
 
 async function countOf(url: string): Promise<number> {

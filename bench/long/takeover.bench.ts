@@ -22,7 +22,7 @@ const owned = 'automation_exporter_lease_owned{server="prod"}';
 /** The times from the loss of the owner until another replica has the lease, and until it shows all executions. */
 type Takeover = { readonly acquiredMs: number; readonly countedMs: number };
 type Replica = { readonly child: Child; readonly url: string };
-type Way = 'killed' | 'stopped in its tracks' | 'ended';
+type Way = 'killed' | 'stopped by SIGSTOP' | 'ended';
 
 /**
  * Three daemons on one PostgreSQL, whose owner is repeatedly killed, stopped or ended. Measures the time until another
@@ -35,7 +35,7 @@ export async function run() {
   try {
     const follower = await scene.measureFollower();
     const afterKill = await scene.takeOver('killed', killed);
-    const afterPause = await scene.takeOver('stopped in its tracks', paused);
+    const afterPause = await scene.takeOver('stopped by SIGSTOP', paused);
     const ended = await scene.takeOver('ended', rounds);
     const missing = await scene.countMissing();
     return [
@@ -130,12 +130,12 @@ async function startScene(tool: NonNullable<ReturnType<typeof findTool>>) {
     await waitForOwner();
     const { child } = owner;
     if (way === 'killed') child.kill('SIGKILL');
-    if (way === 'stopped in its tracks') child.kill('SIGSTOP');
+    if (way === 'stopped by SIGSTOP') child.kill('SIGSTOP');
     if (way === 'ended') child.kill('SIGTERM');
-    if (way !== 'stopped in its tracks') await child.ended;
+    if (way !== 'stopped by SIGSTOP') await child.ended;
     finish();
     const taken = await waitForOwner(owner);
-    if (way === 'stopped in its tracks') child.kill('SIGCONT');
+    if (way === 'stopped by SIGSTOP') child.kill('SIGCONT');
     else {
       replicas.splice(replicas.indexOf(owner), 1);
       await startReplica();

@@ -27,7 +27,7 @@ export async function run() {
       right >= 0.95 * (listed - unseen),
     ),
     toFigure(
-      `of those listed for ${worst}, the least exact of ${byReason.size} reasons`,
+      `of those listed for ${worst}, the reason of ${byReason.size} with the lowest share`,
       least,
       '>= 95 %',
       least >= 95,
