@@ -65,5 +65,5 @@ async function waitFor<Answer>(find: () => Answer | undefined | Promise<Answer |
     if (found !== undefined) return found;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
-  throw new Error(`it did not come:\n${log}`);
+  throw new Error(`the expected output did not appear:\n${log}`);
 }

@@ -64,7 +64,7 @@ async function compare(kind: string, file: string, build: Artifact['build']): Pr
   try {
     const other = await build(again);
     if (digest(file) === digest(other)) return 'the same bytes twice';
-    problems.push(`${kind} has other bytes the second time`);
+    problems.push(`${kind} has different bytes in the second build`);
     return 'NOT the same bytes twice';
   } finally {
     rmSync(again, { recursive: true, force: true });

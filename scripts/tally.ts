@@ -24,7 +24,7 @@ export function createTallyReporter(tally: Tally): Reporter {
   };
 }
 
-/** Renders the end of the output: tests that did not pass at once, then numbers. */
+/** Renders the end of the output: skipped, repeated and failed tests, then numbers. */
 export function toSummary(tally: Tally): string {
   return [
     ...toList('Skipped:', tally.skipped),

@@ -18,7 +18,7 @@ const isAll = filters.length < process.argv.length - 2;
 if (isAll) process.env['TEST_ALL'] = 'true';
 if (listMissingTools().length > 0) process.env['TOOLS_INSTALLED_AT'] = String(await installTools());
 
-// The package is built before several workers request it at once.
+// The package is built in advance, because several workers request it at the same time.
 provideBuilt();
 
 const [results, vitest] = await Promise.all([

@@ -64,7 +64,7 @@ export const tools = [
     usedBy: 'the test of the image',
     isForAll: true,
   },
-  { name: 'curl', commands: ['curl'], packages: ['curl'], usedBy: 'the test of TLS and users from outside' },
+  { name: 'curl', commands: ['curl'], packages: ['curl'], usedBy: 'the test of TLS and users with a real client' },
   {
     name: 'helm',
     commands: [join(cacheDirectory(), 'helm-3.22.0', 'helm')],
@@ -95,7 +95,12 @@ export const tools = [
     usedBy: 'the tests that run the packages for arm64',
     isForAll: true,
   },
-  { name: 'systemd-analyze', commands: ['systemd-analyze'], packages: ['systemd'], usedBy: 'the test of the unit' },
+  {
+    name: 'systemd-analyze',
+    commands: ['systemd-analyze'],
+    packages: ['systemd'],
+    usedBy: 'the test of the systemd unit',
+  },
   {
     name: 'postgresql',
     commands: ['/usr/lib/postgresql/15/bin/postgres', '/usr/lib/postgresql/15/bin/initdb', 'setpriv'],
@@ -109,7 +114,7 @@ export const tools = [
     usedBy: 'the test of a process whose wall clock jumps',
   },
   { name: 'man', commands: ['man'], packages: ['man-db', 'groff-base'], usedBy: 'the test of the manual page' },
-  { name: 'zsh', commands: ['zsh'], packages: ['zsh'], usedBy: 'the test of its completion' },
+  { name: 'zsh', commands: ['zsh'], packages: ['zsh'], usedBy: 'the test of the completion for zsh' },
   {
     name: 'chromium',
     commands: ['chromium'],

@@ -66,7 +66,7 @@ if (import.meta.main) {
 /** A version, and the date of its sources in seconds. */
 type Release = { readonly version: string; readonly date: number };
 
-/** Returns the date of the environment, of the last commit, or the present time. */
+/** Returns the date that the environment names, or else the date of the last commit, or else the present time. */
 function readSourceDate(): number {
   const named = process.env['SOURCE_DATE_EPOCH'];
   if (named !== undefined) return Number(named);

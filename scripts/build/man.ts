@@ -40,7 +40,7 @@ export function renderManual(version: string): string {
     ...entry('2', 'An invalid command line, configuration or state directory.'),
     '.SH SIGNALS',
     ...entry('SIGHUP', 'Reads the configuration again; a wrong one is rejected and the current one stays in force.'),
-    ...entry('SIGTERM, SIGINT', 'Ends after what is under way has been stored.'),
+    ...entry('SIGTERM, SIGINT', 'Ends after the work in progress has been stored.'),
     '.SH SEE ALSO',
     '.BR prometheus (1)',
   ].join('\n')}\n`;

@@ -28,7 +28,7 @@ export type Architecture = (typeof architectures)[number];
 /** Finds an architecture by its name in Node or Debian; by default, the architecture of this machine. */
 export function findArchitecture(name: string = process.arch): Architecture {
   const found = architectures.find(({ node, debian }) => node === name || debian === name);
-  if (found === undefined) throw new Error(`no package is made for ${name}; there are amd64 and arm64`);
+  if (found === undefined) throw new Error(`there is no package for ${name}, only for amd64 and arm64`);
   return found;
 }
 

@@ -162,7 +162,7 @@ Links of rules and dashboards lead to \`config.web.external_url\`; an Ingress or
 selects monitors and rules by label: with kube-prometheus-stack, set \`serviceMonitor.labels\` and \`prometheusRule.labels\` to
 \`{ release: NAME-OF-THE-STACK }\`.
 
-\`config.alerts\` holds for the PrometheusRule too: thresholds are put into its rules, and alerts in \`off\` are left out.
+\`config.alerts\` applies to the PrometheusRule too: its rules get the thresholds, and alerts in \`off\` are left out.
 
 The rules and dashboards in the chart's \`files/\` are symbolic links into \`alerts/\` and \`dashboards/\`: Helm prints each link that it follows, and \`helm package\` puts the
 files in their place. A copy of this folder alone, without them, is refused where rules or dashboards are enabled.

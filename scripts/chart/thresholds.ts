@@ -11,7 +11,10 @@ type Rule = {
 };
 type Fields = Readonly<Record<string, string>>;
 
-/** Renders, for the template of the rules, each text that contains thresholds (as their names between `@`), and the default thresholds. */
+/**
+ * Renders the input for the template of the rules: each text that contains thresholds, with their names between `@`, and
+ * the default thresholds.
+ */
 export function renderThresholds(): string {
   const defaults = Object.fromEntries(
     // This cast is safe: both objects have these keys.
@@ -24,7 +27,7 @@ export function renderThresholds(): string {
 /** Alerts that take over the reports of other rules. */
 const [nodeAlert, causeAlert] = ['AutomationNodeFailingEverywhere', 'AutomationCommonCause'];
 
-/** Returns the changes of other rules if an alert is off. */
+/** Returns the texts that other rules need if one of these alerts is off. */
 function withoutOthers(): Readonly<Record<string, Fields>> {
   const usual = readRules(buildRules());
   const found = [[nodeAlert], [causeAlert], [nodeAlert, causeAlert]].flatMap((off) => {
@@ -40,7 +43,7 @@ function withoutOthers(): Readonly<Record<string, Fields>> {
 function toFields(off: readonly string[]): Readonly<Record<string, Fields>> {
   const marks = Object.fromEntries(Object.entries(optionNames).map(([key, name]) => [key, `@${name}@`]));
   const usual = readRules(buildRules({}, off));
-  // Rules only print these thresholds, except one label, which is added below.
+  // Except for one label, which is added below, rules only print these thresholds.
   const marked = readRules(buildRules(marks, off));
   return Object.fromEntries(
     [...usual].flatMap(([name, before]) => {

@@ -15,7 +15,10 @@ export type Attempts = { readonly attempt: (order: Order) => Promise<Answer | Lo
 const maxOfSession = 80;
 /** The time limit for a mutant, far above the limits of its tests. */
 const limitMs = 600_000;
-/** Signals that only an operator or the kernel sends; a process ends itself with its code, or with SIGABRT if it lacks memory. */
+/**
+ * Signals that only an operator or the kernel sends. A process that ends by itself has an exit code, or SIGABRT if it
+ * lacked memory.
+ */
 const fromOutside: readonly string[] = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGKILL'];
 
 /** Tries mutants one by one in a process; a process that ends or hangs is replaced. */
@@ -80,7 +83,7 @@ async function ask(session: ChildProcess, order: Order): Promise<Answer | Lost> 
   const late = setTimeout(limitMs, { lost: `its tests took longer than ${limitMs / 1000} s` }, { signal });
   const outcomes = [answered, exited, late];
   for (const outcome of outcomes) outcome.catch(() => undefined);
-  // Sending to a session that has ended fails; the reason is in how the session ended.
+  // If the session has ended, sending fails. This error is ignored: the way in which the session ended shows the reason.
   session.send(order, () => undefined);
   try {
     return await Promise.race(outcomes);

@@ -37,7 +37,7 @@ function isLogCall(node: Node | undefined): boolean {
   return levels.includes(nameOf(callee)) && nameOf(child(callee, 'object')) === 'log';
 }
 
-// Error kinds and causes beside the text are changed.
+// Only the text of an error is exempt: its kind and its cause are changed.
 function isMessage(node: Node, parent: Node): boolean {
   if (!isText(node)) return false;
   if (parent.type === 'NewExpression') return /(Error|Fault)$/.test(nameOf(child(parent, 'callee')));

@@ -10,8 +10,8 @@ export type Answer = {
   readonly leftOut: readonly string[];
 };
 
-/** Stands for the name of a test if the mutant never ends. */
+/** Replaces the name of a test if the mutant never ends. */
 export const endless = 'it does not end';
 
-/** Stands for the name of a test if the mutant ends the process. */
+/** Replaces the name of a test if the mutant ends the process. */
 export const ended = 'it ends the process';

@@ -15,9 +15,9 @@ const leftOut = [
 ];
 
 /**
- * Returns the test files that load a file, its own first, then tests of files that import it, and so on. The distance of a test
- * that is named after no file is the number of imports between the test and the file. A test of another room counts as two files
- * further away.
+ * Returns the test files that load a file, nearest first. The distance of a test is the number of imports between the
+ * file and the file after which the test is named. A test that is named after no file counts its own imports and a half.
+ * Two are added for a test of another room.
  */
 export function relatedTests(file: string, sources: readonly Source[], most: number): readonly string[] {
   const imports = new Map(sources.map((source) => [source.path, targetsOf(source)]));

@@ -143,7 +143,7 @@ async function openVitest(): Promise<Vitest> {
       bail: 1,
       testTimeout: 60_000,
       hookTimeout: 60_000,
-      // A test may compute for this long.
+      // Tests play as many days as in a push.
       env: { EXPECTED_RUNS_DAYS: '12' },
       sequence: { sequencer: AsGiven },
     },

@@ -101,7 +101,7 @@ Its package carries no text of its licence, (MIT OR GPL-3.0).
       'is not what package-lock.json pins',
     );
     expect(['x64', 'amd64', 'arm64'].map((name) => findArchitecture(name).debian)).toEqual(['amd64', 'amd64', 'arm64']);
-    expect(() => findArchitecture('riscv64')).toThrow('no package is made for riscv64; there are amd64 and arm64');
+    expect(() => findArchitecture('riscv64')).toThrow('there is no package for riscv64, only for amd64 and arm64');
   });
 
   it('refuses the versions of Node that the package refuses', () => {
