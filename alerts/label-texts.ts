@@ -12,7 +12,7 @@ export function listOf(label: string, expression: string): string {
   return `{{ range $index, $found := ${query} }}{{ if $index }}, {{ end }}{{ $found.Labels.${label} }}{{ end }}`;
 }
 
-/** Lists at most eight jobs whose next run is at risk for the reason of the alert, of those that a filter selects. */
+/** Lists at most eight of the jobs whose next run is at risk for the reason of the alert; `filter` excludes some of them. */
 export function jobsAtRiskText({ gapWindow }: Thresholds, filter = ''): string {
   const selector = 'automation_job_next_run_at_risk{cluster=%q,server=%q,reason=%q}';
   const jobs = `topk(8, max by (project, job_group, job_name) (last_over_time(${selector}[${gapWindow}])${filter}))`;
@@ -37,7 +37,7 @@ export function causeText({ causeWindow }: Thresholds): string {
 /** The selector of the alert's server and member, for `listOf`; an expression may contain the selector twice. */
 export const ofAlert = 'cluster=%[1]q,server=%[2]q,member=%[3]q';
 
-/** Names the execution of the alert's job whose id is the value of the metric; empty without such a series. */
+/** Names an execution of the alert's job: the value of the metric is its id. Empty if the metric has no series for the job. */
 export function executionText(words: string, metric: string, { baseUrl, gapWindow }: Thresholds): string {
   const labels = ['cluster', 'server', 'project', 'job_group', 'job_name'];
   const selector = `${metric}{${labels.map((label) => `${label}=%q`).join(',')}}`;

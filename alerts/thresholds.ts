@@ -26,7 +26,10 @@ export interface Thresholds {
   readonly credentialsRejectedFor: string;
   readonly passiveFor: string;
   readonly passiveBrieflyWindow: string;
-  /** The time for which the critical alert about the passive mode suppresses the brief one; longer than the window above. */
+  /**
+   * For this time, the critical alert about the passive mode suppresses the alert about a brief passive mode. Longer
+   * than the window above.
+   */
   readonly passiveLongWindow: string;
   readonly healthcheckFailingFor: string;
 
@@ -69,7 +72,7 @@ export interface Thresholds {
   readonly nodeFailureRatio: number;
   readonly nodeFailingJobs: number;
   readonly nodeFailingFor: string;
-  /** How long after an alert about a node its jobs are not reported, unless they have run again. */
+  /** After an alert about a node, its failing jobs are not reported for this time, unless they have run again. */
   readonly nodeToldWindow: string;
   /** A job is slower if its durations have changed within this time, by at least the factor. */
   readonly durationFactor: number;

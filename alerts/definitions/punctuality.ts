@@ -47,7 +47,7 @@ function toErrors(total: string, good: string): string {
   return `(${total} - (${good} or 0 * ${total}))`;
 }
 
-/** Excludes causes with their own alerts, during and after them. */
+/** Excludes missed runs whose cause has its own alert, while this alert fires and for some time afterwards. */
 function toUnlessTold({ punctualityToldWindow: window }: Thresholds): string {
   const told = (causes: string): string => `max_over_time(ALERTS{${causes},alertstate="firing"}[${window}])`;
   // A member that is down or passive does not explain missed runs of other members.
