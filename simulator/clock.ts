@@ -1,6 +1,6 @@
 export type Clock = ReturnType<typeof createClock>;
 
-/** Creates real time for people, a given clock for tests, or a free clock that only `advance` moves. */
+/** Creates a clock: real time, a given time, or a free clock that only `advance` moves. */
 export function createClock(now: (() => number) | undefined, kind: 'real' | 'free') {
   if (now !== undefined || kind === 'real') {
     return {

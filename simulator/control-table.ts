@@ -98,7 +98,7 @@ export const controls: readonly ControlRow[] = [
     act: (control, { on, name }) => control.switchMetrics(on, name),
   }),
   row('fault', {
-    about: 'Spoil matching requests.',
+    about: 'Disturb matching requests.',
     body: faultSchema,
     example: { kind: 'status', status: 503, path: 'system/info', times: 3 },
     buttons: [{ group: 'Server', text: 'Answer every request with 503', body: { kind: 'status', status: 503 } }],
@@ -118,7 +118,7 @@ export const controls: readonly ControlRow[] = [
     act: (control, body) => control.addToken(body),
   }),
   row('token/access-rules', {
-    about: 'Give a token also the rights of an access policy.',
+    about: 'Add the rights of an access policy to a token.',
     body: z.strictObject({ token, rules: z.string() }),
     example: { token: 'another-demo-token', rules: 'the YAML of an access policy' },
     act: (control, body) => control.addAccessRules(body.token, body.rules),
@@ -148,17 +148,19 @@ export const controls: readonly ControlRow[] = [
       newDatabase: z.boolean().exactOptional(),
     }),
     example: { downForMs: 5000, newDatabase: false },
-    buttons: [{ group: 'Server', text: 'Restart the server, away for a minute', body: { downForMs: 60_000 } }],
+    buttons: [
+      { group: 'Server', text: 'Restart the server, without responses for a minute', body: { downForMs: 60_000 } },
+    ],
     act: (control, body) => control.restart(body),
   }),
   row('save-delay', {
-    about: 'Let ends become visible later.',
+    about: 'Let ends of executions become visible later.',
     body: z.strictObject({ ms: z.number() }),
     example: { ms: 50_000 },
     act: (control, { ms }) => control.setSaveDelay(ms),
   }),
   row('lose-member', {
-    about: 'Take a member away for good.',
+    about: 'Remove a member permanently.',
     body: z.strictObject({ memberIndex: z.number() }),
     example: { memberIndex: 1 },
     act: (control, { memberIndex }) => control.loseMember(memberIndex),

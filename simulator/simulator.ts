@@ -37,7 +37,10 @@ export type SimulatorOptions = {
   readonly now?: () => number;
   /** The clock; a `free` clock moves only by `advance`. */
   readonly clock?: 'real' | 'free';
-  /** True for golden responses: a free clock, one public address, constant timers, and one member that responds. */
+  /**
+   * True for responses that are always the same: a free clock, one public address, constant timers, and one member that
+   * responds.
+   */
   readonly frozen?: boolean;
   /** The number of cluster members. With `memberAddresses`, each member also has its own address. */
   readonly members?: number;

@@ -52,7 +52,7 @@ export function showEnd(world: World, execution: Execution): void {
   project.completed.add(execution);
   world.history.push(execution);
   if (job !== undefined && end.stored === 'succeeded') {
-    // Executions that were added to the past count at their end.
+    // An execution that was added to the past counts from its end on.
     const atMs = (execution.fitMs === undefined ? end.visibleAtMs : end.atMs) + world.settings.averageDelayMs;
     const ms = endedAt(execution) - startedAt(execution);
     if (atMs <= world.playedMs) countRun(job, ms);

@@ -16,7 +16,7 @@ export function planOf(execution: Execution): WorkflowRun {
   return execution.fitMs === undefined ? plan : scaleRun(plan, execution.fitMs);
 }
 
-/** Returns how a run ends if it is not interrupted; with `cutMs`, how far the run had got by then. */
+/** Returns how a run ends if it is not interrupted; with `cutMs`, its state after this time. */
 export function toOutcome(plan: WorkflowRun, cutMs = Number.POSITIVE_INFINITY): Outcome {
   const good = new Set<string>();
   const bad = new Set<string>();
@@ -92,7 +92,7 @@ export type Progress = {
   readonly final: boolean;
   /** Returns the member's time some milliseconds after the start of the first step. */
   readonly toShown: (ms: number) => number;
-  /** True if a step notices that the run was ended, and so fails; otherwise it is closed with the run. */
+  /** True if the running step notices that the run was ended, and fails. Otherwise the step is closed with the run. */
   readonly isNoticed: boolean;
 };
 

@@ -3,7 +3,10 @@ type Cadence = { readonly everyMs: number; readonly offsetMs: number; readonly f
 
 export type Schedule = Cadence | Cron;
 
-/** Returns a faster schedule. A higher speed gives more runs, never future times; calendar schedules do not change. */
+/**
+ * Returns a schedule with shorter intervals for a higher speed. The speed moves no run into the future and does not
+ * change calendar schedules.
+ */
 export function accelerate(schedule: Schedule, speed: number): Schedule {
   if ('cron' in schedule) return schedule;
   return { ...schedule, everyMs: Math.max(1000, Math.round(schedule.everyMs / speed)) };
@@ -33,7 +36,10 @@ export function countBetween(schedule: Schedule, fromMs: number, toMs: number): 
 /** A cron expression in a zone: second (0 if omitted), minute, hour, day of month, month, day of week (0: Sunday). */
 type Cron = { readonly cron: string; readonly zone: string };
 
-/** Returns the first time of a cron expression after `afterMs`; skipped local times never occur, repeated times once. */
+/**
+ * Returns the first time of a cron expression after `afterMs`; local times that the zone skips are left out, and
+ * repeated ones count once.
+ */
 export function nextCronTime({ cron, zone }: Cron, afterMs: number): number {
   const { times, isDue } = readCron(cron);
   const local = afterMs + offsetMs(zone, afterMs);
@@ -66,7 +72,7 @@ export function countCronTimes({ cron, zone }: Cron, fromMs: number, toMs: numbe
 }
 
 type Times = {
-  /** The times of each due day since midnight. */
+  /** The times of a day at which the job is due, since midnight, if the day is due. */
   readonly times: readonly number[];
   readonly isDue: (day: number) => boolean;
 };

@@ -31,7 +31,7 @@ export function requestStart(world: World, start: Start, atMs: number): Executio
   return execution;
 }
 
-/** Schedules a run, which already has its id, for later. */
+/** Creates a run with its id now, and starts it later. */
 export function requestLater(world: World, start: Start, atMs: number): Execution | undefined {
   const member = chooseMember(world, start);
   if (member === undefined) return undefined;

@@ -42,8 +42,8 @@ export const badNight: Scenario = {
     slowDown(world, liveMs);
   },
   pages: [
-    ['eight jobs that one node takes with it', 'executions?result=failed'],
-    ['a job that fails since a key was changed', 'jobs/{server}/payments/bank/statements'],
+    ['eight jobs that fail because of one node', 'executions?result=failed'],
+    ['a job that fails after a key change', 'jobs/{server}/payments/bank/statements'],
     ['a job that became slow', 'jobs/{server}/warehouse/orders/import'],
     ['the runs that the slow job missed', 'skipped/{server}'],
     ['coming runs at risk', 'tonight'],

@@ -15,7 +15,8 @@ const quietDay: Scenario = {
 
 const clusterTakeover: Scenario = {
   name: 'cluster-takeover',
-  about: 'Three members; two minutes after the start one is lost, its runs stay running, another takes its jobs.',
+  about:
+    'Three members. Two minutes after the start, one is lost: its runs stay running, and another member takes its jobs.',
   alerts: [...ofEstate, 'AutomationErrorBudgetBurnSlow', 'AutomationExporterSeriesDropped'],
   members: 3,
   historyMs: 3 * 3_600_000,
@@ -54,7 +55,7 @@ const thousandProjects: Scenario = {
 /** An empty installation. Tests add what they need. */
 const empty: Scenario = {
   name: 'empty',
-  about: 'No projects, no past; everything comes through the controls.',
+  about: 'No projects and no executions; the controls create everything.',
   alerts: [],
   members: 1,
   historyMs: 0,

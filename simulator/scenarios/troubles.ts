@@ -13,7 +13,7 @@ type Trouble = Partial<Scenario> & Pick<Scenario, 'name' | 'about' | 'alerts'>;
 const list: readonly Trouble[] = [
   {
     name: 'failing-night',
-    about: 'For 20 minutes of every 40 steps fail twelve times as often and take longer.',
+    about: 'For 20 of every 40 minutes, steps take longer and fail twelve times as often.',
     alerts: ['AutomationErrorBudgetBurnFast', 'AutomationErrorBudgetBurnSlow', 'AutomationJobSlower'],
     build: (world, liveMs) => {
       weatherWindow(
@@ -82,7 +82,7 @@ const list: readonly Trouble[] = [
   },
   {
     name: 'missed-night',
-    about: 'The server is passive for 12 minutes of every 30: what was scheduled in between does not happen.',
+    about: 'For 12 of every 30 minutes, the server is passive: runs that are due meanwhile do not start.',
     alerts: ['AutomationExecutionModePassive', 'AutomationScheduleMissed (passive)', 'AutomationPunctualityBurnSlow'],
     build: (world, liveMs) => {
       addIncident(world, liveMs + 3 * minute, 30 * minute, setMode('passive'));
@@ -105,7 +105,7 @@ const list: readonly Trouble[] = [
   },
   {
     name: 'tight-pool',
-    about: 'The scheduler has two threads: runs wait, start late, and more runs are expected at once than threads.',
+    about: 'The scheduler has two threads, and more runs are due at the same time: runs wait and start late.',
     alerts: [
       'AutomationSchedulerSaturated',
       'AutomationSchedulerWillSaturate',
@@ -117,7 +117,7 @@ const list: readonly Trouble[] = [
   },
   {
     name: 'orphaned-schedule',
-    about: 'A member of a cluster stays away for 15 minutes of every 40, and its schedules with it.',
+    about: 'For 15 of every 40 minutes, a member of a cluster is down, and its schedules start no run.',
     alerts: [
       'AutomationScheduleOwnerGone (orphaned)',
       'AutomationScheduleMissed (unknown)',

@@ -7,7 +7,7 @@ export type KeptTrace = {
   readonly spans: readonly SunkSpan[];
 };
 
-/** Keeps the last traces by start, within limits. A span that is sent again replaces itself. */
+/** Keeps the last traces by start, within limits. If a span is sent again, the new one replaces it. */
 export function createShelf(limits: { traces: number; bytes: number }) {
   const traces = new Map<string, KeptTrace>();
   let bytes = 0;

@@ -19,7 +19,7 @@ export function createTraceSink(executionPage: ExecutionPage = () => undefined):
     (request, response) => {
       const body: unknown = request.body;
       if (!Buffer.isBuffer(body)) {
-        const hint = `This trace backend takes ${protobuf} alone: OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.\n`;
+        const hint = `This trace backend accepts only ${protobuf}: set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.\n`;
         response.status(415).type('text/plain').send(hint);
         return;
       }
@@ -62,7 +62,7 @@ function renderList(traces: readonly KeptTrace[], executionPage: ExecutionPage):
 <thead><tr><th>Execution</th><th>Began</th><th class="count">Took</th><th class="count">Spans</th><th>Result</th></tr></thead>
 <tbody>${listed.map((trace) => renderRow(trace, executionPage))}</tbody>
 </table>`;
-  const none = page`<p>None has come yet. The trace of an execution comes when it has ended and its steps were read; load this page again in a moment.</p>`;
+  const none = page`<p>No trace has arrived yet. A trace is sent after its execution has ended and its steps were read; load this page again in a moment.</p>`;
   return renderPage(
     'The last traces',
     page`<p class="dim">Each execution is one OpenTelemetry trace. These ${listed.length} of ${traces.length} began last; the exporter shows what is in them.</p>

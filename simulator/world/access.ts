@@ -139,7 +139,7 @@ function permitInApplication(policy: Policy, { type, kind, action }: Right, cove
   if (right === 'system read') return { ...policy, systemRead: true };
   if (right === 'system admin') return { ...policy, systemAdmin: true };
   if (/^(system_acl|project_acl|storage|user) /.test(right)) return policy;
-  throw new Error(`the simulated service knows no right \`${right}\` of the application`);
+  throw new Error(`the simulated service has no right \`${right}\` of the application`);
 }
 
 function permitInProjects(policy: Policy, { type, kind, action }: Right, covered: Covered): Policy {
@@ -149,7 +149,7 @@ function permitInProjects(policy: Policy, { type, kind, action }: Right, covered
   if (right === 'adhoc read') return { ...policy, adhoc: join(policy.adhoc, covered) };
   if (right === 'node read' && type === 'resource') return { ...policy, nodes: join(policy.nodes, covered) };
   if (right === 'node read') return { ...policy, eachNode: join(policy.eachNode, covered) };
-  throw new Error(`the simulated service knows no right \`${right}\` of a project`);
+  throw new Error(`the simulated service has no right \`${right}\` of a project`);
 }
 
 /** Returns a pattern that must match whole names. */

@@ -191,7 +191,10 @@ export type Execution = {
   readonly options: Readonly<Record<string, string>>;
   readonly attempt: number;
   readonly oneTime: boolean;
-  /** The time at which the run counts as started, and the start of its first step (later for a delayed retry or a full pool). */
+  /**
+   * The time at which the run counts as started. Its first step begins at `workAtMs`: later, if a retry is delayed or
+   * all threads are busy.
+   */
   readonly startedAtMs: number;
   workAtMs: number;
   /** The time at which the member disappeared. The run makes no more progress. */
@@ -229,10 +232,13 @@ export function endedAt(execution: Execution): number {
   return toShown(execution, execution.end?.atMs ?? 0);
 }
 
-/** Returns a real time as the clock of the server shows it. Each start and end of a step is by the clock of its moment. */
+/**
+ * Returns a real time as the clock of the server shows it. Each start and end of a step has the time that the clock
+ * showed at that moment.
+ */
 export function toShown({ fitMs, skewMs, member, startedAtMs }: Execution, atMs: number): number {
   if (fitMs !== undefined) return atMs + skewMs;
-  // Events before a change keep the old clock.
+  // Events before a change of the clock keep their times.
   const earlier = member.earlierSkews.find(
     ({ untilMs }) => atMs < untilMs || (atMs === untilMs && startedAtMs < untilMs),
   );

@@ -16,7 +16,7 @@ export type WorldEvent =
   | { readonly kind: 'begin'; readonly execution: Execution }
   | { readonly kind: 'end'; readonly execution: Execution }
   | { readonly kind: 'show'; readonly execution: Execution }
-  /** Adds a run to the average of a job. For a job that ran as a step, the event is void after the end of `during`. */
+  /** Adds a run to the average of a job. If the job ran as a step of `during`, nothing is added after the end of `during`. */
   | { readonly kind: 'count'; readonly job: Job; readonly ms: number; readonly during: Execution | undefined }
   | { readonly kind: 'store'; readonly execution: Execution; readonly attempt: number }
   | { readonly kind: 'incident'; readonly apply: (world: World) => void; readonly everyMs: number | undefined };

@@ -58,8 +58,8 @@ describe('end-to-end/demo, without configuration', () => {
       ['runbooks', `${demo.url}/runbooks/`],
       ['traces', `${demo.simulatorUrl}/simulator/traces`],
       ['controls', `${demo.simulatorUrl}/simulator`],
-      ['eight jobs that one node takes with it', `${demo.url}/executions?result=failed`],
-      ['a job that fails since a key was changed', `${demo.url}/jobs/demo/payments/bank/statements`],
+      ['eight jobs that fail because of one node', `${demo.url}/executions?result=failed`],
+      ['a job that fails after a key change', `${demo.url}/jobs/demo/payments/bank/statements`],
       ['a job that became slow', `${demo.url}/jobs/demo/warehouse/orders/import`],
       ['the runs that the slow job missed', `${demo.url}/skipped/demo`],
       ['coming runs at risk', `${demo.url}/tonight`],
@@ -127,7 +127,7 @@ describe('end-to-end/demo, as configured', () => {
     expect(await (await fetch(`${demo.url}/config`)).text()).toContain('\n  backfill: 1h\n');
   });
 
-  it("uses the configured age of a job's last success", async () => {
+  it("uses the configured limit for the age of a job's last success", async () => {
     await eventually(
       async () => {
         const scraped = await (await fetch(`${demo.url}/metrics`)).text();
@@ -208,7 +208,7 @@ describe('end-to-end/demo', () => {
     await eventually(async () => expect(sink.requests.length).toBeGreaterThan(0), { limitMs: 15_000 });
     expect(sink.requests[0]?.body.toString('utf8')).toContain('"cicd.pipeline.run.id"');
     expect(output()).not.toContain('/simulator/traces');
-    expect(await (await fetch(`${simulatorUrl}/simulator/traces`)).text()).toContain('None has come yet.');
+    expect(await (await fetch(`${simulatorUrl}/simulator/traces`)).text()).toContain('No trace has arrived yet.');
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends within a second of %s', async (signal) => {

@@ -183,7 +183,7 @@ describe('simulator/answers/execution-lists', () => {
     [45, '4.14.0', [404, 404]],
     [46, '5.0.0', [200, 404]],
     [47, '5.3.0', [200, 200]],
-  ])('treats a star as the name of a project like v%i, %s', async (apiVersion, release, expected) => {
+  ])('treats a star or a list as the name of a project as v%i, %s does', async (apiVersion, release, expected) => {
     const simulator = await startSmall({ apiVersion, release });
     const seen = [];
     for (const names of ['*', 'pay,pay']) {

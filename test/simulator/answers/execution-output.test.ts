@@ -47,7 +47,7 @@ describe('simulator/answers/execution-output', () => {
     expect([ended, growing]).toEqual([1, 2]);
   });
 
-  it('returns the lines of a step on a node page by page', async () => {
+  it('returns, page by page, the lines that a step wrote on a node', async () => {
     const simulator = await startSmall();
     const noisy = { ...command('fails', 1, 1), cleanupLines: 1000 };
     const id = simulator.control.createJob('pay', { name: 'noisy', work: work(['web01', 'web02'], [noisy]) });
@@ -77,9 +77,13 @@ describe('simulator/answers/execution-output', () => {
   });
 
   it.each([
-    ['from the storage, once it has it', 'object-store', ['Pending', 'Pending', undefined]],
-    ['never without one', undefined, ['No output is available', 'No output is available', 'No output is available']],
-  ])('has a log of another member %s', async (_how, logStoragePlugin, expected) => {
+    ['once the log storage has the log', 'object-store', ['Pending', 'Pending', undefined]],
+    [
+      'never if there is no log storage',
+      undefined,
+      ['No output is available', 'No output is available', 'No output is available'],
+    ],
+  ])('returns the log of a run of another member %s', async (_how, logStoragePlugin, expected) => {
     const simulator = await startSmall({ members: 2, memberAddresses: true });
     simulator.control.configure({ logStoragePlugin, storageDelayMs: 20_000 });
     simulator.control.runJob(settleId);
@@ -98,7 +102,7 @@ describe('simulator/answers/execution-output', () => {
     expect(words).toEqual(expected);
   });
 
-  it('is complete after a crash without an end mark', async () => {
+  it('reports a log as complete after a crash, although its end mark is missing', async () => {
     const simulator = await startSmall();
     simulator.control.runJob(settleId);
     simulator.advance(500);

@@ -73,7 +73,7 @@ describe('simulator/answers/execution-state', () => {
     ]);
   });
 
-  it('shows a job reference that runs for each node in parameterStates', async () => {
+  it('shows the nodes of a job reference that runs once per node under parameterStates', async () => {
     const simulator = await startWith(['reference per node']);
     simulator.advance(300_000);
     const { json } = await ask(simulator, 'api/47/execution/1/state');
@@ -179,15 +179,18 @@ describe('simulator/answers/execution-state', () => {
         '2/2 SUCCEEDED a:SUCCEEDED b:SUCCEEDED',
       ],
     ],
-  ])('puts inner steps in place of a conditional step, from 6.0 on below the step: %s', async (release, expected) => {
-    const steps = [command('two', 1, 0), command('three', 1, 0)];
-    const conditional: Step = { kind: 'conditional', text: '', nodeStep: false, seconds: 0, failureChance: 0, steps };
-    const simulator = await startWith([command('one', 1, 0), conditional], { release });
-    simulator.advance(60_000);
-    const picture = await draw(simulator);
-    await simulator.stop();
-    expect(picture).toEqual(expected);
-  });
+  ])(
+    'replaces a conditional step by its inner steps, or shows them below the step from 6.0 on: %s',
+    async (release, expected) => {
+      const steps = [command('two', 1, 0), command('three', 1, 0)];
+      const conditional: Step = { kind: 'conditional', text: '', nodeStep: false, seconds: 0, failureChance: 0, steps };
+      const simulator = await startWith([command('one', 1, 0), conditional], { release });
+      simulator.advance(60_000);
+      const picture = await draw(simulator);
+      await simulator.stop();
+      expect(picture).toEqual(expected);
+    },
+  );
 
   it('can respond that the state is pending', async () => {
     const simulator = await startWith([command('one', 1, 0)]);

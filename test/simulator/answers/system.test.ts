@@ -10,7 +10,7 @@ describe('simulator/answers/system-info', () => {
     [58, 'rundeck', -1_702_967_296, 0],
     [47, 'rundeck', -1_702_967_296, 0],
   ] as const)(
-    'lets the uptime overflow after 24.8 days where releases do: v%i %s',
+    'lets the uptime overflow after 24.8 days like some releases: v%i %s',
     async (apiVersion, dialect, duration, load) => {
       const simulator = await startEmpty({ apiVersion, dialect, historyMs: 30 * day });
       const header = dialect === 'service' ? 'X-Service-Auth-Token' : 'X-Rundeck-Auth-Token';

@@ -72,23 +72,26 @@ describe('simulator/documents/access', () => {
   it.each([
     ['6.1.0', ['200 200 2', '200 200 2', '200 200 2']],
     ['6.2.0', ['200 200 2', '403 200 0', '403 200 0']],
-  ])('requires the right to read events for metrics of executions only after 6.1: %s', async (release, expected) => {
-    const simulator = await startGuarded({ apiVersion: 59, release });
-    const seen = [];
-    for (const name of ['reader', 'no events', 'stranger']) {
-      const one = await ask(simulator, 'api/58/project/pay/executions/metrics', withToken(name));
-      const all = await ask(simulator, 'api/58/executions/metrics', withToken(name));
-      seen.push(`${one.status} ${all.status} ${(all.json as { total: number }).total}`);
-    }
-    await simulator.stop();
-    expect(seen).toEqual(expected);
-  });
+  ])(
+    'checks the right to read events for executions/metrics only in releases after 6.1: %s',
+    async (release, expected) => {
+      const simulator = await startGuarded({ apiVersion: 59, release });
+      const seen = [];
+      for (const name of ['reader', 'no events', 'stranger']) {
+        const one = await ask(simulator, 'api/58/project/pay/executions/metrics', withToken(name));
+        const all = await ask(simulator, 'api/58/executions/metrics', withToken(name));
+        seen.push(`${one.status} ${all.status} ${(all.json as { total: number }).total}`);
+      }
+      await simulator.stop();
+      expect(seen).toEqual(expected);
+    },
+  );
 
   it.each([
     ['5.20.0', 'none none 200 200 403'],
     ['6.1.0', 'none past 200 200 403'],
     ['6.2.0', 'view past 200 200 403'],
-  ])('needs other rights for the history than for executions: %s', async (release, expected) => {
+  ])('checks different rights for the history and for single executions: %s', async (release, expected) => {
     const simulator = await startGuarded({ release });
     simulator.control.addToken({ token: toToken('viewer'), policy: { viewedJobs: [settleId], adhoc: [] } });
     const past = { jobs: [], pastJobs: [settleId], adhoc: [] };

@@ -3,7 +3,7 @@ import type { Simulator } from '../../../simulator/simulator.ts';
 import { noon, settleId, startSmall } from '../caller.ts';
 
 describe('simulator/documents/cluster', () => {
-  it('responds from another member each time at one address (A 2.4)', async () => {
+  it('responds at the common address from each member in turn (A 2.4)', async () => {
     const simulator = await startCluster();
     const [first, second] = await Promise.all(simulator.memberUrls.map((url) => uuidOf(simulator, url)));
     const common = [];

@@ -12,7 +12,7 @@ export type Row = {
   readonly since: number;
   /** The version that real servers require, if it differs from the documents. */
   readonly realSince?: number;
-  /** The state that a request needs for the check of the version. */
+  /** Makes the changes that the request below the required version needs. */
   readonly prepare?: (simulator: Simulator) => void;
   readonly says: readonly Said[];
 };

@@ -38,7 +38,7 @@ describe('simulator/engine/finish', () => {
     expect(json).not.toHaveProperty('retriedExecution');
   });
 
-  it('keeps the times of a run that ended when the clock was set back', async () => {
+  it('keeps the times of an ended run when the clock is set back', async () => {
     const simulator = await startOneJob({ timeoutMs: 4000 });
     simulator.control.runJob('job-1');
     simulator.advance(4000);
@@ -133,7 +133,7 @@ describe('simulator/engine/finish', () => {
     expect(averages).toEqual([undefined, undefined, 5500, 15_450, 15_450, next]);
   });
 
-  it('includes runs as a step of another job in the average', async () => {
+  it('counts runs that were a step of another job in the average duration', async () => {
     const simulator = await startOneJob({ failing: true });
     const steps = [{ kind: 'jobref', text: 'job-1', nodeStep: false, seconds: 0, failureChance: 0 }] as const;
     const whole = work(['n1'], steps, { references: new Map([['job-1', oneStep(undefined, true)]]) });

@@ -62,13 +62,18 @@ describe('simulator/routes/sessions', () => {
   it.each([
     ['5.20.0', 'amira'],
     ['6.0.0', 'exporter'],
-  ])('treats a token with a login cookie in release %s as a request of %s', async (release, user) => {
-    const simulator = await startWithUser({ release });
-    const home = await visit(simulator, 'menu/home', (await logIn(simulator, 'open sesame')).cookie);
-    const reply = await ask(simulator, 'api/47/user/info', { headers: { ...tokenOf(simulator), cookie: home.cookie } });
-    await simulator.stop();
-    expect(reply.text).toContain(`"login":"${user}"`);
-  });
+  ])(
+    'in release %s, treats a request with both a token and a login cookie as a request of %s',
+    async (release, user) => {
+      const simulator = await startWithUser({ release });
+      const home = await visit(simulator, 'menu/home', (await logIn(simulator, 'open sesame')).cookie);
+      const reply = await ask(simulator, 'api/47/user/info', {
+        headers: { ...tokenOf(simulator), cookie: home.cookie },
+      });
+      await simulator.stop();
+      expect(reply.text).toContain(`"login":"${user}"`);
+    },
+  );
 
   it('redirects unknown users from pages to the login', async () => {
     const simulator = await startEmpty();

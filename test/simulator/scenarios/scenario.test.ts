@@ -61,7 +61,7 @@ describe('simulator/scenarios', () => {
     const others = executions.filter(({ status }) => status === 'failed-with-retry' || status === 'timedout');
     expect(others).toEqual([]);
     expect(failed).toHaveLength(11);
-    // At its first two times, the import is still running.
+    // At the first two scheduled times, the previous import is still running.
     const imports = executions.filter(
       ({ jobName, endedAtMs = Infinity }) => jobName === 'import' && endedAtMs > startMs,
     );

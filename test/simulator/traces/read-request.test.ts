@@ -90,7 +90,7 @@ describe('simulator/traces/read-request', () => {
   it.each([
     ['an id of another length', field(1, field(2, field(2, field(1, 'short')))), 'An id has 5 bytes, not 16.'],
     ['a number for an id', field(1, field(2, field(2, number(1, 5n)))), 'A field is a number where it should not be.'],
-    ['a kind of field that is none', Buffer.from([0x0b]), 'No field has the wire type 3.'],
+    ['an unknown wire type', Buffer.from([0x0b]), 'No field has the wire type 3.'],
     ['a number that does not end', Buffer.alloc(20, 0xff), 'A number is longer than ten bytes.'],
     ['a length beyond its end', Buffer.from([0x0a, 0x7f, 1]), 'A field is longer than its message.'],
   ])('refuses %s', (_what, bytes, message) => {

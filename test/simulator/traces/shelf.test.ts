@@ -24,7 +24,7 @@ describe('simulator/traces/shelf', () => {
     expect(shelf.list().map(({ traceId }) => traceId)).toEqual(['t7']);
   });
 
-  it('shows only once a trace that was sent twice', () => {
+  it('shows a trace once, even if it was sent several times', () => {
     const shelf = createShelf(limits);
     const root = sunk({ id: 'a' });
     const step = sunk({ id: 'b', parentId: 'a', startMs: startMs - 5 });

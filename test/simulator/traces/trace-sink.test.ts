@@ -38,7 +38,7 @@ describe('simulator/traces/trace-sink', () => {
     const asked = simulator.requests();
     await simulator.stop();
 
-    expect(none.text).toContain('None has come yet.');
+    expect(none.text).toContain('No trace has arrived yet.');
     expect(posted).toEqual({ status: 200, type: 'application/x-protobuf', text: '' });
     expect(list.text).toContain(
       `<tr id="${traceId}"><th scope="row"><a href="http://exporter.example.org/demo/4711">RUN pay/&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;&#38; <span class="dim">#4711</span></a></th><td>2026-01-15 12:00:00 UTC</td><td class="count">1.0 s</td><td class="count">2 spans</td><td class="ill">✗ timeout</td>`,
@@ -83,7 +83,7 @@ describe('simulator/traces/trace-sink', () => {
     await simulator.stop();
     expect(answers.map(({ status }) => status)).toEqual([415, 400, 400, 413]);
     expect(answers[0]?.text).toContain('OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf');
-    expect(list.text).toContain('None has come yet.');
+    expect(list.text).toContain('No trace has arrived yet.');
   });
 
   it('does not change the rest of the simulated server', async () => {

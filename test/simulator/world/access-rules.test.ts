@@ -71,7 +71,7 @@ describe('simulator/world/access-rules', () => {
 
   it.each([
     ['is for nobody', ofNobody, 'a policy needs `by`'],
-    ['allows what is not there', reader.replace('kind: event', 'kind: evnt'), 'knows no right `evnt read`'],
+    ['allows what is not there', reader.replace('kind: event', 'kind: evnt'), 'has no right `evnt read`'],
     ['is no YAML', 'for: [', 'sequence'],
   ])('refuses a policy that %s', async (_, text, message) => {
     const simulator = await start();
