@@ -32,7 +32,7 @@ describe('architecture', () => {
     expect(findCircles(readSources(programs), rooms)).toEqual([]);
   });
 
-  it('lets neither executions import tracing nor tracing executions', () => {
+  it('allows no import between executions and tracing', () => {
     const across = readSources(['src/executions', 'src/tracing']).flatMap(({ path, text }) =>
       readImports(text)
         .map(({ target }) => posix.join(posix.dirname(path), target))
@@ -80,7 +80,7 @@ describe('architecture/imports', () => {
     ]);
   });
 
-  it('allows the domain no import of its own rooms', () => {
+  it('allows no import from the domain into another room', () => {
     expect(judge('src/domain/time.ts', `import { number } from '../api/lenient.ts';`)).toEqual([
       'src/domain/time.ts imports src/api/lenient.ts: the room domain may know nothing.',
     ]);
@@ -133,9 +133,9 @@ describe('architecture/imports', () => {
       { path: 'src/a/one.ts', text: `import { b } from '../b/two.ts';\nimport type { C } from '../c/three.ts';` },
     ];
     expect(findUnusedPermissions(sources, table)).toEqual([
-      'a may know c, and imports no value of it: allow its types alone, or nothing.',
-      'a may know the types of d, and imports none.',
-      'a may use x, and does not.',
+      'a may import c, but imports no value of it: allow only its types, or nothing.',
+      'a may import the types of d, but imports none.',
+      'a may use x, but does not.',
     ]);
   });
 
@@ -275,7 +275,7 @@ function* breachesOf({ path, text }: Source): Generator<string> {
   }
   if (basename(path) === 'index.ts') yield `${path} is an index: name it after what it lists.`;
   if (/^export\s+(type\s+)?\*/m.test(text)) yield `${path} is a barrel: import from the file that has the thing.`;
-  // With a modifier in an expression, V8 (Node 24.21) may not match upper case.
+  // If a regular expression contains a modifier such as `(?i:`, V8 (Node 24.21) may fail to match upper case.
   if (path.startsWith('src/') && /\(\?[ims-]+:/.test(text.replaceAll(/\/\*\*[^]*?\*\//g, '')))
     yield `${path} has a modifier in an expression, which may not match: use a flag, or classes of letters.`;
 }

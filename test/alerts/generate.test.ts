@@ -51,7 +51,7 @@ describe('alerts/generate', () => {
 
   it.each(rules)('generates a description and a next step for $alert', ({ alert, annotations }) => {
     const { summary, description, ...links } = annotations;
-    // The length is computed with short names as labels.
+    // To check the length, a short word replaces each label.
     expect(summary?.replaceAll(/\{\{ with .*?\{\{ end \}\}/g, '').replaceAll(/\{\{.*?\}\}/g, 'short')).toMatch(
       /^\S.{9,79}$/,
     );

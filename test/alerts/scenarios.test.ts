@@ -10,7 +10,7 @@ import { describeWithTools } from '../support/tools.ts';
 import { playScenario, type Scrapes, scrapeSeconds } from './cases/play-scenario.ts';
 import { groupOrder, toRulesOf } from './cases/rules-of.ts';
 
-/** The minutes until a scenario has raised all its alerts; `--all` plays an hour. */
+/** The minutes until all alerts of a scenario have fired; `--all` plays `usualMinutes`. */
 const minutesOf: Readonly<Record<string, number>> = {
   'passive-window': 26,
   'log-storage-outage': 20,
@@ -29,7 +29,7 @@ const minutesOf: Readonly<Record<string, number>> = {
         'retry-storm': 26,
       }),
 };
-// Most scenarios are played for less than an hour, because AutomationRunsAtRisk also fires after an hour.
+// After an hour, AutomationRunsAtRisk would fire too.
 const usualMinutes = 55;
 
 const exporter = 'job="automation-exporter",instance="exporter:9720"';
@@ -72,7 +72,7 @@ function toSeries(scrapes: Scrapes, asked: ReadonlySet<string>): object[] {
   ];
 }
 
-/** A test of promtool that expects the alerts that fired at any time. */
+/** Returns a promtool test, which expects that exactly these alerts have fired by the end. */
 function toTest(series: readonly object[], minutes: number, alerts: readonly string[]): object {
   const toLabels = (alert: string): string => {
     const [, name = '', reason] = /^(\w+)(?: \((\w+)\))?$/.exec(alert) ?? [];

@@ -125,7 +125,7 @@ describe('api/breaker', () => {
     expect(openMs).toEqual(expected);
   });
 
-  it('opens for the shortest time again after it was closed', () => {
+  it('opens only for the shortest time after a probe succeeded', () => {
     const { closedForMs, open, request } = setUp();
     open();
     for (let probe = 0; probe < 4; probe++) request(fault());

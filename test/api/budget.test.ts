@@ -102,7 +102,7 @@ describe('api/budget', () => {
     ['rate', { concurrency: 100, holdMs: 0 }],
     ['number', { concurrency: 4, holdMs: 2500 }],
   ])(
-    'never makes a vital request wait for a sweep with the maximum %s of requests',
+    'lets vital requests pass a sweep that uses the maximum %s of requests',
     async (_what, { concurrency, holdMs }) => {
       const budget = create(10, concurrency);
       for (let count = 0; count < 1000; count++) void ask(budget, 'normal', { holdMs });

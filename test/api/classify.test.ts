@@ -32,7 +32,7 @@ describe('api/classify', () => {
     );
   });
 
-  it('parses a log with text that looks like lists', () => {
+  it('parses a log whose lines contain brackets and braces', () => {
     const log = `${'\u001b[32m.\u001b[0m'.repeat(80)} ${'[]{}'.repeat(20)}`;
     const body = JSON.stringify({
       completed: true,

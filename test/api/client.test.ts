@@ -136,7 +136,7 @@ describe('api/client', () => {
     expect(api.server()).toMatchObject({ dialect: 'rundeck', apiVersion: 47 });
   });
 
-  it('requests only once a name that the release refuses in paths', async () => {
+  it('does not repeat a request if the release refuses the name in its path', async () => {
     const page = {
       status: 400,
       headers: { 'content-type': 'text/html' },
@@ -244,7 +244,7 @@ describe('api/client', () => {
     ['a bad request', { status: 400, body: '{"error":true,"errorCode":"api.error.parameter.invalid"}' }, 'rejected'],
     ['a 401 of a servlet', { status: 401, body: '{"error":true,"message":"Unauthorized"}' }, 'forbidden'],
     [
-      'a mode that the service refuses to tell',
+      'a 503 with the error code for the passive mode',
       { status: 503, body: '{"error":true,"errorCode":"api.error.execution.mode"}' },
       'passive',
     ],
@@ -284,7 +284,7 @@ describe('api/client', () => {
   it.each([
     ['ten minutes ahead', 600_000, 1_700_000_000_000],
     ['ten minutes behind', -600_000, 1_700_000_000_000],
-    ['as far off as whole seconds and slow answers make it', -4000, 1_699_999_996_000],
+    ['by no more than whole seconds and slow responses explain', -4000, 1_699_999_996_000],
   ])('corrects the dates of a proxy by the time in system info: %s', async (_name, offMs, expectedMs) => {
     const date = new Date(1_700_000_000_000 + offMs).toUTCString();
     const epoch = JSON.stringify({
@@ -312,7 +312,7 @@ describe('api/client', () => {
     },
   );
 
-  it('measures a response up to its end', async () => {
+  it('measures the duration of a request until the response has ended', async () => {
     let ticks = 0;
     const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
     server.answer(info('rundeck'));

@@ -139,7 +139,7 @@ describe('api/exchange', () => {
     expect([received.status, told, left.mock.calls.length]).toEqual([500, ['pause'], 1]);
   });
 
-  it('frees only once the place of a response that is too large', async () => {
+  it('frees the place of a too large response once, even if the connection fails too', async () => {
     const left = vi.fn<() => void>();
     const { outcome, start, head, data, fail, told } = begin({ enter: async () => left });
     start();

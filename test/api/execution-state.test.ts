@@ -63,7 +63,7 @@ describe('api/endpoints/execution-state', () => {
   });
 
   it('reads the words of newer servers', () => {
-    // In release 6, the conditions of the step were not met; earlier, a plugin gave no reason.
+    // Step 1: in release 6, its conditions were not met. Step 2: in earlier releases, a plugin gave no reason.
     const answer = {
       steps: [
         { stepctx: '1', executionState: 'SKIPPED', duration: -1, nodeStates: { web01: { executionState: 'SKIPPED' } } },

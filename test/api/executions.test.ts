@@ -150,10 +150,10 @@ describe('api/executions', () => {
 
   // Up to release 5 of the rundeck dialect, only these fields show that a job was deleted.
   it.each([
-    ['a person, as servers mark ad hoc runs', { executionType: 'scheduled' }, false],
+    ['a person (servers mark ad hoc runs as scheduled)', { executionType: 'scheduled' }, false],
     ['a one-time run', { executionType: 'user-scheduled' }, true],
     ['a second attempt', { executionType: 'user', retryAttempt: '1' }, true],
-    ['an attempt that is followed by another', { executionType: 'user', retriedExecution: { id: 8 } }, true],
+    ['an attempt with a later attempt', { executionType: 'user', retriedExecution: { id: 8 } }, true],
     ['a user', { executionType: 'user', retryAttempt: 0 }, false],
     ['a user, of a job', { executionType: 'scheduled', job: { id: 'a-1', name: 'settle' } }, false],
   ])('treats an execution by %s without a job as an execution of a deleted job', (_name, part, isJobDeleted) => {

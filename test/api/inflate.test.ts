@@ -16,7 +16,7 @@ describe('api/inflate', () => {
     expect(toText(await inflate(gzipSync(text), megabyte))).toBe(text);
   });
 
-  it('frees its memory at once', async () => {
+  it('frees its memory when `free` is called', async () => {
     const { bytes, free } = await inflate(gzipSync(text), megabyte);
     const { buffer } = bytes;
     expect(buffer.byteLength).toBe(megabyte);

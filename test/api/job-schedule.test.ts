@@ -39,11 +39,11 @@ describe('api/endpoints/jobs, schedules', () => {
     ['a date in whole seconds', '"2026-11-21T02:00:00Z"', [two]],
     ['the milliseconds of release 6.0', '"2026-11-21T02:00:00.000Z"', [two]],
     [
-      'times out of order, one of them twice',
+      'times in the wrong order, with one of them twice',
       '"2026-11-21T03:00:00Z","2026-11-21T02:00:00Z","2026-11-21T03:00:00Z"',
       [two, three],
     ],
-    ['what is no time', 'null,"soon","2026-11-21T02:00:00Z"', [two]],
+    ['a text that is not a time', 'null,"soon","2026-11-21T02:00:00Z"', [two]],
     ['nothing', '', []],
   ])('reads a forecast with %s', (_name, times, expected) => {
     expect(decode(jobForecast, `{${job},"futureScheduledExecutions":[${times}]}`)).toEqual({ timesMs: expected });
@@ -53,7 +53,7 @@ describe('api/endpoints/jobs, schedules', () => {
     expect(decode(jobForecast, `{${job}}`)).toEqual({ timesMs: undefined });
   });
 
-  it('reads whether a job may run several times at once', () => {
+  it('reads whether several runs of a job may overlap', () => {
     expect(decode(jobDefinition, '[{"multipleExecutions":true}]')).toEqual({ allowsSeveral: true });
     const two = '[{"multipleExecutions":true,"maxMultipleExecutions":"2"}]';
     expect(decode(jobDefinition, two)).toEqual({ allowsSeveral: true, mostAtOnce: 2 });

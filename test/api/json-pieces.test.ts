@@ -62,8 +62,8 @@ describe('api/json-pieces', () => {
   });
 
   it.each([
-    ['a million of empty objects', `[${'{},'.repeat(1_000_000)}{}]`],
-    ['a million of numbers', `[${'1,'.repeat(1_000_000)}1]`],
+    ['a million empty objects', `[${'{},'.repeat(1_000_000)}{}]`],
+    ['a million numbers', `[${'1,'.repeat(1_000_000)}1]`],
     ['lists within lists', '['.repeat(1_000_000)],
     ['lists within long lists', `["${filler}",`.repeat(40)],
   ])('refuses %s', async (_name, text) => {

@@ -65,7 +65,7 @@ describe('api/page-pieces', () => {
     expect(alone.leftOut).toEqual(['1 before undefined']);
   });
 
-  it('distinguishes several rows that are too large', async () => {
+  it('reports several rows that are too large', async () => {
     const { ids, leftOut } = setUp([99, 99, 1, 99], 10);
     expect(await ids(8)).toBe('2 of 4');
     expect(leftOut).toEqual(['1 before undefined', '1 before 2', '2 before 2']);

@@ -64,7 +64,7 @@ describe('api/paging', () => {
     );
   });
 
-  it('uses offsets only for the rows of one second', async () => {
+  it('uses offsets only among rows that end in the same second', async () => {
     const flood = Array.from({ length: 25 }, (_, id) => ({ id, endMs: 7000 + id, hidden: false }));
     const list = createList(flood);
 
@@ -167,22 +167,25 @@ describe('api/paging', () => {
     expect(await readIds(disordered, { beginMs: 0, endMs: 5999 }, 20)).toHaveLength(60);
   });
 
-  it.each([-3_600_000, 3_600_000])('finds every row if the server shows all ends wrong by %s ms', async (shiftMs) => {
-    const beginMs = 7_200_000;
-    const rows = Array.from({ length: 1000 }, (_, id) => ({ id, endMs: beginMs + id * 900, hidden: false }));
-    const list = createList(rows);
-    const read = async (request: PageRequest): Promise<Page<Row>> => {
-      const { total, items } = await list.read(request);
-      return { total, items: items.map((row) => ({ ...row, endMs: row.endMs + shiftMs })) };
-    };
+  it.each([-3_600_000, 3_600_000])(
+    'finds every row even if all end times of the server are %s ms off',
+    async (shiftMs) => {
+      const beginMs = 7_200_000;
+      const rows = Array.from({ length: 1000 }, (_, id) => ({ id, endMs: beginMs + id * 900, hidden: false }));
+      const list = createList(rows);
+      const read = async (request: PageRequest): Promise<Page<Row>> => {
+        const { total, items } = await list.read(request);
+        return { total, items: items.map((row) => ({ ...row, endMs: row.endMs + shiftMs })) };
+      };
 
-    const found = await readIds({ ...list, read }, { beginMs, endMs: beginMs + 3_600_000 }, 100);
+      const found = await readIds({ ...list, read }, { beginMs, endMs: beginMs + 3_600_000 }, 100);
 
-    expect(found).toEqual(rows.map(({ id }) => id));
-    expect(list.asked.every(({ beginMs, endMs }) => beginMs <= endMs)).toBe(true);
-  });
+      expect(found).toEqual(rows.map(({ id }) => id));
+      expect(list.asked.every(({ beginMs, endMs }) => beginMs <= endMs)).toBe(true);
+    },
+  );
 
-  it('continues after a full page despite a cached total', async () => {
+  it('continues after a full page even if the total is too small', async () => {
     const list = createList(Array.from({ length: 30 }, (_, id) => ({ id, endMs: id * 1000, hidden: false })));
     const stale = {
       ...list,

@@ -127,7 +127,7 @@ describe('api/plain answers', () => {
     [405, '{"error":"Method not allowed"}', 'rejected'],
     [415, refusal('api.error.item.unsupported-format'), 'rejected'],
     [500, '{"error":"A server error occurred"}', 'server'],
-  ])('reports the kind of error for a %d of %j', async (status, body, kind) => {
+  ])('reports the kind of error for a status %d with the body %j', async (status, body, kind) => {
     expect(await fail({ status, body })).toMatchObject({ kind });
   });
 

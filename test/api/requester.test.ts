@@ -184,7 +184,7 @@ describe('api/requester', () => {
     expect(circuit).toEqual([]);
   });
 
-  it('does not report a late admission as a requested pause', async () => {
+  it('does not mistake a late admission for a pause that the server requested', async () => {
     const { ask } = setUp([active], { requestsPerSecond: 1, lateTicks: 0.4 });
     await ask();
     const asking = ask({ forMs: 100 });

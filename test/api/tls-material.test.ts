@@ -22,7 +22,7 @@ describe.skipIf(!hasOpenssl)(`api/tls-material${withoutOpenssl}`, () => {
     expect(findTlsProblems({ ca, cert, key: pem('one.key') })).toEqual([]);
   });
 
-  it('reports all parts that are not PEM at once', () => {
+  it('reports together all parts that are not PEM', () => {
     expect(findTlsProblems({ ca: 'hello', cert: pem('one.key'), key: pem('one.pem') })).toEqual([
       { part: 'ca', says: 'contains no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----' },
       { part: 'cert', says: 'contains no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----' },

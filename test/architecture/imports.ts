@@ -39,13 +39,15 @@ export function findUnusedPermissions(sources: readonly Source[], rooms: readonl
     return [
       ...(room.knows ?? [])
         .filter((name) => !isUsed(name, true))
-        .map((name) => `${room.room} may know ${name}, and imports no value of it: allow its types alone, or nothing.`),
+        .map(
+          (name) => `${room.room} may import ${name}, but imports no value of it: allow only its types, or nothing.`,
+        ),
       ...(room.types ?? [])
         .filter((name) => !isUsed(name, false))
-        .map((name) => `${room.room} may know the types of ${name}, and imports none.`),
+        .map((name) => `${room.room} may import the types of ${name}, but imports none.`),
       ...(room.packages ?? [])
         .filter((name) => !isUsed(name, true))
-        .map((name) => `${room.room} may use ${name}, and does not.`),
+        .map((name) => `${room.room} may use ${name}, but does not.`),
     ];
   });
 }
@@ -125,7 +127,7 @@ function resolve(target: string, path: string): string {
   return posix.join(posix.dirname(path), target);
 }
 
-// Only the row of the simulator fits a path outside of src.
+// Of all rows, only the one of the simulator is outside of `src/`.
 function toPlace(path: string): string {
   return path.replace(/^src\//, '').replace(/\.ts$/, '');
 }

@@ -1,14 +1,17 @@
 /** Everything that the files of a room may import, in addition to types of the rooms above. */
 export type Room = {
-  /** A path below `src/`, or beside it: a folder, or a file without its ending. The room of a file is the longest path that fits it. */
+  /**
+   * A folder, or a file without its ending: below `src/`, or beside `src/` for the simulator. The row with the longest
+   * matching path applies to a file.
+   */
   readonly room: string;
   /** The other rooms whose values a room may use. */
   readonly knows?: readonly string[];
-  /** The packages and the rooms below it of which a file may import only types. */
+  /** The packages, and rooms further down in this list, of which the room may import only types. */
   readonly types?: readonly string[];
   /** Packages, and modules of Node that reach out of the process. `name/*` stands for every package of that scope. */
   readonly packages?: readonly string[];
-  /** True if the room uses no clock, file or network: not even a harmless module of Node. */
+  /** True if the room uses no clock, file or network, and imports no module of Node. */
   readonly pure?: true;
   /** True if only a room that names this room may use its types. */
   readonly apart?: true;

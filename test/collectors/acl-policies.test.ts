@@ -33,7 +33,7 @@ describe('collectors/acl-policies', () => {
       '="" 1, ="night jobs" 1',
     ],
     [
-      'the system where it is denied',
+      'the policies of the system if they are denied',
       { [SYSTEM]: denied, [BILLING]: acls('a'), [NIGHT]: acls('b') },
       '="billing" 1, ="night jobs" 1',
     ],

@@ -61,7 +61,7 @@ describe('collectors/cluster-jobs', () => {
     expect(Object.keys(collected.off === undefined ? collected.memory : {})).not.toContain('old');
   });
 
-  it('counts a job without an owner for no member', async () => {
+  it('does not count a job without an owner', async () => {
     const answers = {
       'system/info': info('rundeck', A),
       [OWN]: { body: '[{"id":"j1","name":"n","serverOwner":false},{"id":"j2","name":"m","serverNodeUUID":null}]' },

@@ -48,7 +48,7 @@ describe('collectors, the contract', () => {
     expect(found.toSorted()).toEqual(linesOf(states).toSorted());
   });
 
-  it('does not use the labels of targets', () => {
+  it('has no label that Prometheus or Kubernetes sets on targets', () => {
     const taken = ['job', 'instance', 'endpoint', 'service', 'namespace', 'pod', 'type'];
     const found = [...watchedFamilies, ...ownFamilies].filter(({ labels }) =>
       labels.some((label) => taken.includes(label)),

@@ -62,7 +62,7 @@ describe('collectors/healthcheck', () => {
         automation_healthcheck_healthy{server="prod",check="dataSource.connection.time"} 0`,
     ],
     [
-      'keeps the text valid whatever a check is called',
+      'writes valid text for any name of a check',
       { body: String.raw`{"a\"} 1\nb\\c 🚀":{"healthy":true},"constructor":{"healthy":true}}` },
       golden`
         # TYPE automation_healthcheck_healthy gauge

@@ -27,7 +27,7 @@ describe('collectors/log-storage-incomplete', () => {
         automation_log_storage_oldest_incomplete_timestamp_seconds{server="prod",project="night jobs"} 1716076800`);
   });
 
-  it('counts only once a failed log that is queued again', async () => {
+  it('counts a failed log that is queued again only as failed', async () => {
     const body = list([
       '{"id":"12","project":"billing","storage":{"queued":"true","failed":"true","date":null}}',
       '{"id":13,"project":"billing","storage":{"queued":false,"failed":false}}',
@@ -55,7 +55,7 @@ describe('collectors/log-storage-incomplete', () => {
     });
   });
 
-  it('counts only once a log that moves between pages', async () => {
+  it('counts each log once, even if rows move to another page', async () => {
     const { rows, asked } = await readPages(1200, (offset) => Math.max(0, offset - 30));
     expect(asked).toEqual(['max=500', 'max=500&offset=450', 'max=500&offset=900']);
     expect(rows).toEqual(['billing queued 1200', 'billing failed 0']);

@@ -32,7 +32,7 @@ describe('collectors/log-storage', () => {
     expect(await complaintsOf('log-storage', upstream)).toEqual(complaints);
   });
 
-  it('complains about failures for half an hour, or, once a log is stored, for ten minutes', async () => {
+  it('complains for half an hour after a failure, and for only ten minutes if a log was stored since', async () => {
     const before: Memory = { failed: 7 };
     const failed = await poll({ failedCount: 9, succeededCount: 5 }, before, 0);
     const silent = (minutes: number) => poll({ failedCount: 9, succeededCount: 5 }, failed.memory, minutes);
@@ -143,7 +143,7 @@ describe('collectors/log-storage', () => {
         automation_log_storage_succeeded_total{server="prod"} 0`,
     ],
     [
-      'keeps the text valid whatever a plugin is called',
+      'writes valid text for any name of a plugin',
       String.raw`{"enabled":true,"pluginName":"a\"} 1\n# TYPE evil counter\\ 🚀"}`,
       golden`
         # TYPE automation_log_storage_enabled gauge

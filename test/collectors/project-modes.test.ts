@@ -51,7 +51,7 @@ describe('collectors/project-modes', () => {
       'schedule_disabled',
     ],
     [
-      'a server of 47 whose list does not tell',
+      'a server of API 47 whose list has no modes',
       {
         dialect: 'service',
         answers: {
@@ -130,7 +130,7 @@ describe('collectors/project-modes', () => {
     ['success', 'no project', { answers: { projects: { body: '[]' } } }],
     [
       'success',
-      'a meta that does not tell',
+      'a meta answer without the modes',
       { apiVersion: 46, answers: { ...pay, 'project/pay/meta': { body: '[{"name":"authz","data":{}},null,7]' } } },
     ],
     ['forbidden', 'keys that cannot be read', { apiVersion: 45, answers: { ...pay, [executionsKey]: denied } }],

@@ -17,7 +17,7 @@ describe('collectors/project-nodes', () => {
         automation_project_nodes{server="prod",project="pay",os_family="windows"} 1`);
   });
 
-  it('counts nodes without a family', async () => {
+  it('counts nodes without an OS family', async () => {
     const body =
       '{"a":{"nodename":"a"},"b":{"osFamily":""},"c":{"osFamily":null},"__proto__":{},"d":{"osFamily":"unix"},"e":null}';
     expect(await scrape({ body })).toEqual(shown`

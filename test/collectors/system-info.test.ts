@@ -98,9 +98,9 @@ describe('collectors/system-info', () => {
 
   it.each<readonly [string, number, string, string | undefined]>([
     // 4.1 and 4.2 send the load of the processors, from 0 to 1.
-    ['keeps the fraction of 4.2', 41, serverWithLoad('"4.2.1-20220511"', '41', '0.42'), '0.42'],
-    ['keeps a full load of 4.1', 41, serverWithLoad('"4.1.2-20220418"', '41', '1.0'), '1'],
-    ['keeps an idle 3.4', 39, serverWithLoad('"3.4.0-20210614"', '39', '0.0'), '0'],
+    ['shows the fractional load of 4.2', 41, serverWithLoad('"4.2.1-20220511"', '41', '0.42'), '0.42'],
+    ['shows the full load of 4.1', 41, serverWithLoad('"4.1.2-20220418"', '41', '1.0'), '1'],
+    ['shows a load of 0 of 3.4', 39, serverWithLoad('"3.4.0-20210614"', '39', '0.0'), '0'],
     // Up to 4.0, -1 stands for an unknown load.
     ['leaves out the -1 of 3.4', 39, serverWithLoad('"3.4.0-20210614"', '39', '-1.0'), undefined],
     ['leaves out the rounded load of 4.3', 41, serverWithLoad('"4.3.0-20220602"', '"41"', '0'), undefined],
@@ -115,14 +115,14 @@ describe('collectors/system-info', () => {
   it.each<readonly [string, string, string]>([
     // Since 4.4, a caller without the right to read gets only `rundeck`.
     [
-      'gives only the versions to a restricted token',
+      'shows only the versions for a restricted token',
       '{"system":{"rundeck":{"version":"5.3.0-20240520","build":"5.3.0-0","buildGit":"v5.3.0-0-g1a2b3c4","node":"auto-1","base":"/srv/auto","apiversion":"47","serverUUID":null},"timestamp":null,"executions":null,"os":null,"jvm":null,"stats":null,"metrics":null,"threadDump":null,"healthcheck":null,"ping":null,"extended":null}}',
       golden`
         # TYPE automation_server_info gauge
         automation_server_info{server="prod",version="5.3.0-20240520",build="5.3.0-0",node="auto-1",server_uuid="",api_version="47"} 1`,
     ],
     [
-      'gives what is there when members are absent, and counts no start time from the uptime',
+      'shows the known values, and does not compute the start from the uptime',
       '{"system":{"os":{"name":"Linux"},"stats":{"uptime":{"duration":300584,"unit":"ms"},"cpu":{"processors":8},"memory":null,"threads":{"active":null}}}}',
       golden`
         # TYPE automation_server_os_info gauge
@@ -130,9 +130,9 @@ describe('collectors/system-info', () => {
         # TYPE automation_server_processors gauge
         automation_server_processors{server="prod"} 8`,
     ],
-    ['gives nothing for an empty system', '{"system":{}}', ''],
+    ['shows nothing for an empty system', '{"system":{}}', ''],
     [
-      'keeps the text valid whatever a node is called',
+      'writes valid text for any name of a node',
       String.raw`{"system":{"rundeck":{"version":"5.3.0 \"rc\\1\"","build":"","node":"auto\"} 1\n# TYPE evil counter 🚀","apiversion":"47","serverUUID":"{}"}}}`,
       golden`
         # TYPE automation_server_info gauge

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { commandWords } from '../../src/commands/command-table.ts';
 import { runHere } from './run-cli.ts';
 
-/** Other tests have `serve`, `demo`, `simulate` and the commands of pages. */
+/** Commands that tests of other names cover. */
 const testedElsewhere = ['serve', 'demo', 'simulate', 'tonight', 'window', 'skipped'];
 
 describe('commands/command-line', () => {

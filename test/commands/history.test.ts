@@ -199,7 +199,7 @@ describe('commands/history', () => {
     }
   });
 
-  it('writes each sample once over two files in a row', async () => {
+  it('writes each sample once in two files for adjacent spans', async () => {
     const middle = toIso(sinceMs + 30 * hourMs);
     const files = [
       (await run(['prod', span[0] ?? '', `--until=${middle}`])).file,

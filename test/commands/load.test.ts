@@ -53,7 +53,7 @@ const cases: readonly Case[] = [
     'config.yaml:2:76 servers[0].timeout: is not a duration (write whole numbers with ms, s, m, h, d or w, for example 15s or 1h30m)\n',
   ),
   inFile(
-    'an interval that no schedule keeps evenly',
+    'an interval at which polls cannot be spaced evenly',
     `${good}collectors: { healthcheck: { every: 45s } }\n`,
     'config.yaml:3:37 collectors.healthcheck.every: polls cannot be spaced evenly at this interval; nearest possible: 30s, 1m\n',
   ),
@@ -134,7 +134,7 @@ const cases: readonly Case[] = [
   ),
   inFlags('an unknown command', ['server'], '"server": is not a command (did you mean serve?)\n'),
   inFlags(
-    'an unknown command like no other',
+    'an unknown command that resembles no command',
     ['nonsense'],
     `"nonsense": is not a command (commands: ${commandWords.map(({ name }) => name).join(', ')})\n`,
   ),

@@ -68,7 +68,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 05:07 CEST, long ago | too old
     );
   });
 
-  it('lists, retries and drops changes', async () => {
+  it('lists and drops changes of the journal', async () => {
     const { url, done } = await startRoutes({ hasChanges: true });
     const { code, stdout } = await runHere(['quarantine', 'list', `--url=${url}`]);
     expect({ code, line: stdout.split('\n')[3]?.split(/ {2,}/).toSpliced(4, 1) }).toEqual({

@@ -66,7 +66,7 @@ describe.concurrent('commands/simulation', () => {
 
   it('starts the simulated service if no command and no server is given', async () => {
     const holder = createServer();
-    // The port may be in use, so only the decision is tested.
+    // The port of the service is kept in use: the error shows that the command tried to start the service.
     const isHeld = await new Promise<boolean>((resolve) => {
       holder.once('error', () => resolve(false));
       holder.listen(9721, '127.0.0.1', () => resolve(true));

@@ -24,7 +24,7 @@ async function play(times: readonly number[]) {
 describe('commands/stop-signals', () => {
   it.each<[string, readonly number[], readonly string[]]>([
     ['one signal', [7], []],
-    ['copies within half a second', [0, 1, 2, 499], []],
+    ['copies of the signal within half a second', [0, 1, 2, 499], []],
     ['one more within ten seconds', [0, 600], ['warns at 600']],
     ['a third', [0, 1, 600, 700], ['warns at 600', 'says at 700', 'leaves at 700']],
     ['one more after ten seconds', [0, 10_000], ['says at 10000', 'leaves at 10000']],

@@ -41,7 +41,7 @@ state: { dir: ./acme-state }
   );
 });
 
-it.each(['--json', '--live'])('refuses %s together with the report', async (flag) => {
+it.each(['--json', '--live'])('refuses %s together with --report', async (flag) => {
   const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 't' };
   const { code, stdout, stderr } = await runHere(['check', '--report', flag], { env });
   expect({ code, stdout, stderr }).toEqual({

@@ -26,7 +26,7 @@ function start() {
     lines,
     stop,
     isWaiting: () => next !== undefined,
-    /** Runs the next check too late by this time. */
+    /** Runs the next check; `lateMs` is its delay. */
     look: (lateMs = 0) => {
       if (next === undefined) throw new Error('nothing waits');
       ticks = next.atTicks + lateMs;

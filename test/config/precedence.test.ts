@@ -59,12 +59,15 @@ describe('config/precedence', () => {
     { words: 'http/dup, cicd_latest_experimental ,unheard', cicd: true, origin: 'OTEL_SEMCONV_STABILITY_OPT_IN' },
     { words: 'cicd', cicd: false, origin: 'config.yaml:1:18 metrics.cicd' },
     { words: 'cicd_latest_experimental', own: 'false', cicd: false, origin: 'AUTOMATION_EXPORTER_METRICS_CICD' },
-  ])('sets OpenTelemetry names $cicd with "$words"', async ({ words, own, cicd, origin }) => {
-    const env = { OTEL_SEMCONV_STABILITY_OPT_IN: words, AUTOMATION_EXPORTER_METRICS_CICD: own };
-    const { config, origins } = await load({ yaml: 'metrics: { cicd: false }', env });
-    expect(config.metrics.cicd).toBe(cicd);
-    expect(origins.get('metrics.cicd')).toBe(origin);
-  });
+  ])(
+    'sets metrics.cicd to $cicd if OTEL_SEMCONV_STABILITY_OPT_IN is "$words"',
+    async ({ words, own, cicd, origin }) => {
+      const env = { OTEL_SEMCONV_STABILITY_OPT_IN: words, AUTOMATION_EXPORTER_METRICS_CICD: own };
+      const { config, origins } = await load({ yaml: 'metrics: { cicd: false }', env });
+      expect(config.metrics.cicd).toBe(cicd);
+      expect(origins.get('metrics.cicd')).toBe(origin);
+    },
+  );
 
   it('complains about a wrong value that has no effect', async () => {
     expect(await complain({ yaml: 'log: { level: loud }', argv: ['--log.level=info'] })).toEqual([

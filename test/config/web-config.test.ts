@@ -118,22 +118,22 @@ basic_auth: {}
     ['a key without a certificate', 'tls_server_config: { key_file: server.key }', 'cert_file is missing (or cert)'],
     ['a certificate without a key', 'tls_server_config: { cert_file: server.crt }', 'key_file is missing (or key)'],
     [
-      'authorities that nothing is checked against',
+      'authorities although no certificate is checked',
       `${tls}, client_ca_file: /ca.crt }`,
       'tls_server_config.client_ca_file: is not used (set client_auth_type: RequireAndVerifyClientCert)',
     ],
     [
-      'certificates that are to be checked against nothing',
+      'a check of certificates without authorities',
       `${tls}, client_auth_type: RequireAndVerifyClientCert }`,
       'tls_server_config.client_auth_type: needs the certificate authorities of the clients (set client_ca_file)',
     ],
     [
-      'certificates that are to be checked against nothing if a client has one',
+      'a check of given certificates without authorities',
       `${tls}, client_auth_type: VerifyClientCertIfGiven }`,
       'tls_server_config.client_auth_type: needs the certificate authorities of the clients (set client_ca_file)',
     ],
     [
-      'names that a client without a certificate need not have',
+      'allowed names although clients need no certificate',
       `${tls}, client_ca_file: /ca.crt, client_auth_type: VerifyClientCertIfGiven, client_allowed_sans: [a] }`,
       'tls_server_config.client_allowed_sans: is not used: clients may connect without a certificate (set client_auth_type: RequireAndVerifyClientCert)',
     ],
@@ -143,7 +143,7 @@ basic_auth: {}
       'tls_server_config.max_version: is lower than min_version (at least TLS13)',
     ],
     [
-      'a limit that nothing passes',
+      'a limit that refuses every request',
       'rate_limit: { interval: 1s }',
       'would refuse every request (set rate_limit.burst, at least 1)',
     ],

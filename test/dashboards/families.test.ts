@@ -11,7 +11,7 @@ import { readPromql } from './promql.ts';
 
 /** Families that are on by default but that no dashboard, rule or runbook uses, each with its reason. */
 const unused: Readonly<Record<string, string>> = {
-  automation_app_distribution: 'servers hardly have histograms of their own',
+  automation_app_distribution: 'few servers publish histograms',
   automation_app_value: 'names and meanings differ from release to release; for dashboards of your own',
   automation_changes_total: 'the journal says what changed; for annotations of your own',
   automation_execution_mode_change_timestamp_seconds: 'the mode itself is drawn over time',
@@ -109,7 +109,7 @@ describe('dashboards/families', () => {
 
   it('has no dashboard query with unlimited series', () => {
     const growing = /\b(?:project|job_name|node|name|api_endpoint)\b/;
-    // A fact about a server is a row of a table.
+    // These series are shown as one table row for each server.
     const isFact = (expr: string): boolean => /\((?:automation_server_info|automation_server_jvm_info)\{/.test(expr);
     const unbounded = dashboardQueries.filter(
       ({ expr }) =>

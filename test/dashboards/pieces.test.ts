@@ -21,7 +21,7 @@ describe('dashboards/pieces/exporters', () => {
       'sum by (server, code) (rate(automation_exporter_api_requests_total[5m]))',
       'sum by (server, code) (rate(automation_exporter_api_requests_total[5m]))',
     ],
-    ['the largest, which is one already', 'max by (server) (automation_up)', 'max by (server) (automation_up)'],
+    ['a maximum, which needs no change', 'max by (server) (automation_up)', 'max by (server) (automation_up)'],
   ])('counts each series once: %s', (_, expr, once) => {
     expect(onceForAllExporters(expr)).toBe(once);
   });

@@ -43,7 +43,7 @@ describe('domain/ages', () => {
     expect(toWait(nowMs - 5000, nowMs)).toBe('now');
   });
 
-  it('formats few seconds exactly', () => {
+  it('formats short durations with more digits', () => {
     expect([23.4, 1340, 9990, 42_000].map(toTook)).toEqual(['23 ms', '1.3 s', '10.0 s', '42 s']);
   });
 
@@ -57,11 +57,11 @@ describe('domain/ages', () => {
     [3_600_000, '1 h'],
     [7_325_000, '2 h 2 min'],
     [90_000_000, '1 d 1 h'],
-  ])('formats %d ms as the length %s', (ms, words) => {
+  ])('formats a duration of %d ms as %s', (ms, words) => {
     expect(toLength(ms)).toBe(words);
   });
 
-  it('shows the date only if it is another day', () => {
+  it('shows the date of a time only if it differs from the date of today', () => {
     expect(toTime(Date.parse('2024-05-20T00:00:01Z'), nowMs)).toBe('00:00 UTC');
     expect(toTime(Date.parse('2024-05-19T23:59:59Z'), nowMs)).toBe('2024-05-19 23:59 UTC');
   });

@@ -41,10 +41,10 @@ describe('domain/failure-class', () => {
       'stopped',
     ],
     ['an execution that was cut off', { status: 'other', customStatus: 'incomplete', isRead: false }, 'system'],
-    ['a custom status without a word', { status: 'other', customStatus: 'held', isRead: false }, 'unknown'],
-    ['a custom status with a word', { status: 'other', customStatus: 'held', reason: 'IOFailure' }, 'system'],
+    ['a custom status without a reason', { status: 'other', customStatus: 'held', isRead: false }, 'unknown'],
+    ['a custom status with a reason', { status: 'other', customStatus: 'held', reason: 'IOFailure' }, 'system'],
     ['an attempt that was only stopped', { status: 'failed-with-retry', isStopped: true }, 'stopped'],
-    ['a failure without a word', {}, 'unknown'],
+    ['a failure without a reason', {}, 'unknown'],
     ['a failure whose steps were not read', { isRead: false }, 'unread'],
   ] as const)('classifies %s', (_what, facts, failureClass) => {
     expect(toFailureClass({ ...failed, ...facts })).toBe(failureClass);

@@ -13,7 +13,7 @@ describe('domain/same-run', () => {
     ['a start without its milliseconds', at(100_999), at(100_000), true],
     ['starts just under two seconds apart', at(100_000), at(101_999), true],
     ['starts two seconds apart', at(100_000, 200_000), at(102_000, 200_000), false],
-    ['one that is not over', at(100_000), at(102_000, 200_000), false],
+    ['a run that has not ended', at(100_000), at(102_000, 200_000), false],
     ['a start that was missing before', at(200_000, 200_000), at(100_000, 200_000), true],
     ['a start that was missing before, and another end', at(200_000, 200_000), at(100_000, 202_000), false],
     [

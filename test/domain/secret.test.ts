@@ -28,7 +28,7 @@ const attempts: readonly [string, () => string, string][] = [
   ],
   ['inspect of a list', () => inspect([secret], { showHidden: true }), '[ <secret>, [length]: 1 ]'],
   [
-    'inspect without its own way',
+    'inspect without the own method of the class',
     () => inspect(secret, { customInspect: false, showHidden: true }),
     'Secret { [source]: [Getter] }',
   ],

@@ -32,7 +32,7 @@ describe('domain/step-state', () => {
       false,
     ],
     ['it ended long before', { completed: true, executionState: 'FAILED', endTime: '2024-05-20T10:12:59Z' }, false],
-  ])('decides whether a state is complete if %s', (_, fields, whole) => {
+  ])('decides whether the state of an execution is complete if %s', (_, fields, whole) => {
     expect(isWholeAs(fields)).toBe(whole);
   });
 });

@@ -47,7 +47,7 @@ it('neither shows nor stores secrets of logs, options and definitions', async ()
   for (const id of jobs) run(id);
   simulator.advance(60_000);
   await eventually(async () => expect(await daemon.metrics()).toMatch(/status="succeeded"\} [1-9]/));
-  // Only a second reading can show a change.
+  // The exporter notices a change of a job only if it read the job before the change.
   const isRead = (id: string): boolean => simulator.requests().some(({ path }) => path.endsWith(`/job/${id}`));
   await eventually(async () => expect(jobs.filter((id) => !isRead(id))).toEqual([]));
   const ids = jobs.map((id, at) => {

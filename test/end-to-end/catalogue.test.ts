@@ -51,7 +51,7 @@ describe('end-to-end/catalogue', () => {
     );
     const posting = files.filter((file) => readFileSync(join(src, file), 'utf8').includes('.postForm('));
 
-    // Only the session sends POST; the requester and self-tracing wrap requests.
+    // Only the session needs POST; the requester and self-tracing pass the call on.
     expect(posting.toSorted()).toEqual(['api/auth/session.ts', 'api/requester.ts', 'daemon/self-tracing.ts']);
   });
 });

@@ -10,7 +10,7 @@ const day = 24 * hour;
 const counter =
   'automation_executions_total{server="prod",project="shop",job_group="nightly",job_name="settle",status="succeeded"}';
 
-/** Starts a daemon with a wrong wall clock, with polls every second and polls at clock times. */
+/** Starts a daemon with a wrong wall clock. Some polls run every second, others at fixed times of the wall clock. */
 async function watch(wrongByMs: number) {
   const simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
   onTestFinished(() => simulator.stop());
@@ -42,7 +42,7 @@ async function scrapeUntil(daemon: Daemon, value: number): Promise<number> {
   return maxMs;
 }
 
-/** The number of polls of the mode; at most a second old. */
+/** The number of polls of `execution-mode`; the value may be a second old. */
 async function countModes({ metrics }: Daemon): Promise<number> {
   const text = await metrics();
   const [, count] = /api_request_duration_seconds_count\{[^}]*execution-mode[^}]*\} (\d+)/.exec(text) ?? [];

@@ -143,7 +143,7 @@ export async function playFault(watch: Watch, fault: PlayedFault): Promise<reado
   return newKinds(before, after);
 }
 
-/** Retries for a few rounds, even on a busy machine. */
+/** Retries for up to 20 s, because a busy machine is slow. */
 export function soon<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   return eventually(ask, { limitMs: 20_000 });
 }

@@ -59,7 +59,7 @@ metrics: { hold_new_series: 0s }
     expect(await read()).not.toContain('does not show all executions');
     await eventually(async () => expect(await counted(daemon)).toEqual({ pay: 5, warehouse: 100, 'web-shop': 14 }));
 
-    // After another change of the policy, the page shows hidden runs before their alert.
+    // The policy hides runs again: the page reports them before an alert fires.
     simulator.control.addToken({ token, policy: { jobs: seen, adhoc: seen } });
     const endedAtMs = Date.now();
     simulator.control.addFinished('warehouse', { startedAtMs: endedAtMs - 1000, endedAtMs });

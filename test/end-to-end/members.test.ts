@@ -103,7 +103,7 @@ describe('end-to-end/members', () => {
         expect(common).toContain(family);
       for (const family of ['automation_executions_running', 'automation_job_info', 'automation_executions_recent'])
         expect(common).toContain(family);
-      // Executions are read from the whole cluster, so two families are common.
+      // The whole cluster also has a series of these two families, because executions are read from the whole cluster.
       const both = ['automation_credentials_accepted', 'automation_up'];
       expect(common.filter((name) => ofMembers.includes(`\n${name}\n`))).toEqual(both);
     });

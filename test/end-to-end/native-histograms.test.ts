@@ -116,7 +116,7 @@ describeWithTools('end-to-end/native-histograms', ['prometheus'], ({ prometheus 
     return Number((rows[0] as { readonly value: readonly [number, string] } | undefined)?.value[1]);
   }
 
-  it('scrapes native histograms with every value of the text format', async () => {
+  it('scrapes the same values with native histograms as in the text format', async () => {
     const wrong: string[] = [];
     for (const [series, value] of toSeries(text)) {
       if (series.includes('_bucket{') || series.includes('older') || series.includes('grown')) continue;

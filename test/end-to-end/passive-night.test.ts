@@ -77,7 +77,7 @@ describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
     );
     await eventually(async () => expect(await sum('reason="unknown"')).toBe(0));
 
-    // A run that is due during the first contact may be undecided. Later runs of each job come after it.
+    // A run that is due during the first contact may stay undecided, so the test waits for later runs of each job.
     await eventually(async () => expect(await decidedInTime()).toBeGreaterThan(2 * offsetsMs.length), {
       limitMs: 180_000,
     });

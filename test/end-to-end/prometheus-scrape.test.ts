@@ -15,7 +15,7 @@ const noDatabase = 'the state is a file';
 /** Default families without series in the demo. */
 const reasons: Readonly<Record<string, string>> = {
   automation_schedule_critical: 'no job is configured as critical',
-  automation_job_next_run_at_risk: 'nothing awaits the next runs',
+  automation_job_next_run_at_risk: 'no coming run is at risk',
   automation_job_duration_shift_ratio: 'no duration changes for good',
   automation_job_duration_shift_timestamp_seconds: 'no duration changes for good',
   automation_job_flaky: 'on a quiet day results hardly change',
@@ -56,7 +56,7 @@ const reasons: Readonly<Record<string, string>> = {
   automation_exporter_unknown_values_total: 'every word is known',
   automation_exporter_traces_degraded_total: 'the steps of every execution are read in time',
   automation_exporter_traceparent_invalid_total: 'no execution was handed a context',
-  automation_exporter_spool_oldest_timestamp_seconds: 'what is sent at once does not wait',
+  automation_exporter_spool_oldest_timestamp_seconds: 'no trace waits for delivery',
   automation_exporter_metrics_pushes_total: 'metrics are not pushed',
   automation_exporter_metrics_points_rejected_total: 'metrics are not pushed',
   automation_exporter_texts_cut_total: 'no text is too long',

@@ -167,7 +167,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     await startReplica();
     owner.child.kill('SIGTERM');
     await owner.child.ended;
-    // A lease without a release lasts seconds longer.
+    // If the owner had not released its lease, the lease would last some seconds longer.
     expect(await readLease()).toEqual([]);
     finish(6);
     expect(await readOwner()).not.toBe(owner);

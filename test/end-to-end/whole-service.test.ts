@@ -16,7 +16,7 @@ async function watchFrozen(scenario: string): Promise<Daemon> {
   const daemon = await startDaemon({
     yaml: `servers: [{ name: frozen, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 1000 } }]\ncollectors:\n${everything}\n`,
     token: simulator.token,
-    // The clock runs slowly, so that the first scheduled time stays the next one.
+    // The clock runs slowly, so that no scheduled time passes during the test.
     clock: fakeClock({ now: () => nowMs, ticks: () => performance.now() / 20 }),
   });
   onTestFinished(daemon.stop);

@@ -156,7 +156,7 @@ automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago.`);
     expect(page).toContain('<title>4 problems: &#34;still&#34; is passive and runs nothing</title>');
   });
 
-  it('counts the age of a server from its start by its own clock', async () => {
+  it('computes the uptime of a server by its own clock', async () => {
     const aheadMs = 5 * 3_600_000;
     const startedAtMs = atMs + aheadMs - 3_600_000;
     const told = executions({ serverNowMs: atMs + aheadMs });

@@ -303,7 +303,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     ]);
   });
 
-  it('fits on a phone the text about an execution that is not stored', async () => {
+  it('fits the page of an unknown execution on a phone', async () => {
     const { contentWidth, text } = await browser.open(`${url}/executions/prod/1`, { width: 390 });
     expect({ contentWidth, isTold: text.includes('No watched server has this name') }).toEqual({
       contentWidth: 390,

@@ -182,7 +182,7 @@ describe('http/jobs', () => {
     ]);
   });
 
-  it('shows how many starts a line of the timetable has', async () => {
+  it('shows the number of starts that one line of the timetable summarizes', async () => {
     const gap: Verdict = { is: 'undecided', expectedMs: nowMs - 3 * hourMs, why: 'unasked', count: 60 };
     const known = { nowMs, runs: [], running: [], usualMs: undefined, overdueMs: undefined };
     const openMs = Array.from({ length: 45 }, (_, minute) => nowMs - (45 - minute) * 60_000);

@@ -204,8 +204,8 @@ function scrape(port: number, format: keyof typeof types, encoding: string): Pro
   });
 }
 
-describe('http/metrics, at once', () => {
-  it('mixes no formats in many scrapes while snapshots change', async () => {
+describe('http/metrics, many simultaneous scrapes', () => {
+  it('never mixes two formats in a response while snapshots change', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const { registry } = createSelf({ version: 'test', nodeVersion: 'test' });
     const exposition = createExposition({ snapshots, registry, labelsOf: () => [], ticks: () => performance.now() });

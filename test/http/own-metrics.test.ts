@@ -17,7 +17,7 @@ async function read(prod: ServerStatus): Promise<string> {
 }
 
 describe('http/own-metrics', () => {
-  it('shows a scrape configuration for the metrics of release 6', async () => {
+  it('shows a scrape configuration for the metrics that release 6 itself serves', async () => {
     const page = await read(server('prod', { ...facts, url: 'https://jobs.example.org:4443/rundeck/' }));
     expect(toText(page)).toContain(
       'Metrics that this release serves itself\nRundeck 6 and newer no longer serve app-metrics, healthcheck, ping over this API',

@@ -49,7 +49,7 @@ function createTurns() {
 }
 
 describe('http/page-turns', () => {
-  it('makes at most 100 pages at once', async () => {
+  it('makes at most 100 pages at the same time', async () => {
     const { gate, crowded } = createTurns();
     const made = Promise.withResolvers<void>();
     const slow = createRoutes().get('/slow', async (_request, response) => {

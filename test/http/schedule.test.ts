@@ -94,7 +94,7 @@ describe('http/schedule', () => {
     );
   });
 
-  it('reports on every page with starts that a passive server starts no job', async () => {
+  it('reports on each page with scheduled starts that a passive server starts no job', async () => {
     const fact = { fact: 'the server is passive', atMs: atMs - 3_600_000, source: 'execution-mode' };
     const blockers = [{ reason: 'passive', fact, fix: 'set the execution mode of the server to active' }] as const;
     const { next, ...rest } = someSchedule();

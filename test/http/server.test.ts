@@ -212,7 +212,8 @@ describe('http/server', () => {
     const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 40 } });
     const kept: Socket[] = [];
     for (let count = 0; count < 25; count += 1) kept.push(await keep(port));
-    // Each round scrapes on every connection, so the next one to scrape was always idle longest.
+    // Each round scrapes on every connection in order, so the connection with the longest idle time is always the next
+    // one to scrape.
     for (let round = 0; round < 4; round += 1) {
       for (const socket of kept) await askOn(socket);
     }

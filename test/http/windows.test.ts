@@ -50,7 +50,7 @@ async function serveWindows(answers: Readonly<Record<string, WindowsAhead | unde
 }
 
 describe('http/windows', () => {
-  it('shows the windows that affect the fewest runs', async () => {
+  it('shows the maintenance windows in which a restart affects the fewest runs', async () => {
     const { ask, asked } = await serveWindows({ prod: found });
     const lines = toText((await ask('/windows/prod?for=1h&within=90m&count=2')).body).split('\n');
     expect(asked).toEqual([{ forMs: hourMs, withinMs: 90 * minuteMs, count: 2 }]);
@@ -66,7 +66,7 @@ describe('http/windows', () => {
     ]);
   });
 
-  it('reports no window without runs if times of jobs are unknown', async () => {
+  it('never reports a maintenance window as free of runs if times of jobs are unknown', async () => {
     const [best] = found.windows;
     const free = best === undefined ? [] : [{ ...best, runs: 0, critical: 0, touched: [] }];
     const windows = free.map((window) => ({ ...window, unknown: 25, unmeasured: 2 }));
@@ -86,7 +86,7 @@ describe('http/windows', () => {
     );
   });
 
-  it('reports no window without runs if running executions are unknown', async () => {
+  it('never reports a maintenance window as free of runs if running executions are unknown', async () => {
     const free = found.windows.map((window) => ({ ...window, runs: 0, critical: 0, touched: [] }));
     const { ask } = await serveWindows({ prod: { ...found, running: [], overdue: 0, unread: ['pay'], windows: free } });
     const lines = toText((await ask('/windows/prod')).body).split('\n');
@@ -123,7 +123,7 @@ describe('http/windows', () => {
     expect(since).toBe('2026-11-22T17:00:00.000Z');
   });
 
-  it('reports no ends of runs after the last response of the server', () => {
+  it('shows no expected end of running executions while the server does not respond', () => {
     const lost = { server: 'prod', state: 'down', sinceMs: nowMs - hourMs, nowMs } as const;
     const wish = { forMs: hourMs, withinMs: hourMs, count: 1 };
     expect(toWindows('prod', wish, { found, silence: lost }).sentence).toBe('When last seen: 2 runs in progress.');
@@ -141,7 +141,7 @@ describe('http/windows', () => {
     expect((await (await serveWindows({ prod: found })).ask(path)).status).toBe(status);
   });
 
-  it('has a command whose exit code shows whether a window is without runs', async () => {
+  it('has a command whose exit code shows whether a maintenance window is free of runs', async () => {
     const [best] = found.windows;
     const withRuns = (runs: number) => ({
       ...found,

@@ -83,7 +83,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('distinguishes labels that are equal when joined', () => {
+  it('distinguishes labels whose joined texts are equal', () => {
     const pairs = [
       ['a', 'b,c'],
       ['a,b', 'c'],
@@ -138,7 +138,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('does not count as dropped the rows that become equal because a label is dropped', () => {
+  it('merges rows that become equal without a dropped label, and does not count them as dropped', () => {
     const rows = [
       ...queued.rows(1, { project: 'a', status: 'x' }),
       ...latest.rows(9, { project: 'a' }),

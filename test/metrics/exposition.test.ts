@@ -178,7 +178,7 @@ demo_stored_total{server="b"} 2
     expect(await up('text')).toBe('automation_up{server="b"} 1');
   });
 
-  it('shows own instruments only of owned servers, even just after a change of owner', async () => {
+  it('shows own instruments only for owned servers, even immediately after a change of owner', async () => {
     const { exposition } = await setUpTwo();
     const up = async (...owned: readonly string[]) => {
       const body = Buffer.concat(await exposition.scrape({ owned: new Set(owned), format: 'text', gzip: false }));

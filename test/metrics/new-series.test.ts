@@ -8,7 +8,7 @@ describe('metrics/new-series', () => {
     hold.noteShown(['a', 'b'], 30_000);
     expect(hold.due(59_999)).toEqual([]);
     expect(hold.due(60_000)).toEqual(['a']);
-    // A value that was not stored is due again.
+    // A value stays due until it is noted as shown.
     expect(hold.due(90_000)).toEqual(['a', 'b']);
     hold.noteShown(['b'], 90_000);
     expect(hold.due(90_000)).toEqual(['b']);

@@ -236,7 +236,7 @@ describe('push/pusher', () => {
     expect(totalOf(receiver.points, 'p599')).toBe(6);
   });
 
-  it('waits only once as long as the endpoint requests', async () => {
+  it('waits for the time that the endpoint requests, but only before the next request', async () => {
     const scene = createScene(receiver.url);
     const pusher = scene.createPusher();
     await scene.publish();
@@ -296,7 +296,7 @@ describe('push/pusher', () => {
     expect(scene.results).toEqual(['failed']);
   });
 
-  it('gives no point an end before its start when the clock is set back', async () => {
+  it('never sends a point that ends before it starts, even if the clock is set back', async () => {
     const scene = createScene(receiver.url, delta);
     const pusher = scene.createPusher();
     for (const ms of [0, -3_600_000, 60_000]) {
@@ -326,7 +326,7 @@ describe('push/pusher', () => {
   it.each([
     ['', 0],
     [' during a restart', 1],
-  ])('sends no whole totals when a thousand series return%s', async (_title, lost) => {
+  ])('sends only the increase when a thousand series return%s', async (_title, lost) => {
     const scene = createScene(receiver.url, delta);
     let pusher = scene.createPusher();
     const push = async (): Promise<void> => {
@@ -475,7 +475,7 @@ describe('push/pusher', () => {
     ]);
   });
 
-  it.each(['reload', 'restart'])('sends no whole total again if a label is dropped by a %s', async (by) => {
+  it.each(['reload', 'restart'])('sends only the increase after a %s drops a label', async (by) => {
     const scene = createScene(receiver.url, delta);
     let pusher = scene.createPusher();
     const push = async (): Promise<void> => {
@@ -511,7 +511,7 @@ describe('push/pusher', () => {
   it("sends the exporter's own counters from the start of the process", async () => {
     const scene = createScene(receiver.url, delta);
     scene.fail();
-    // The state is open by then.
+    // The exporter opens its state some seconds after the start of the process.
     scene.later(5000);
     const pusher = scene.createPusher();
     for (let minute = 0; minute < 2; minute += 1) {
@@ -539,7 +539,7 @@ describe('push/pusher', () => {
       for (const one of counts) sum += one;
       return sum;
     });
-    // The first values have scale 3, and are older than the first push.
+    // The values with scale 3 were counted before the first push, so they are not sent.
     expect([pushed.map(({ scale }) => scale), inBuckets]).toEqual([[2], [150]]);
   });
 });

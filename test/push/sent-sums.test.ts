@@ -6,7 +6,7 @@ function* noPoints(): Generator<never> {}
 
 const family = { name: 'automation_exporter_polls_total', help: '', isCounter: true, points: noPoints() };
 
-it('sends no whole total of an own counter that disappears and returns', async () => {
+it('sends only the increase of an own counter that disappears and returns', async () => {
   const memories = { recall: async () => undefined, remember: async () => undefined };
   const sums = createSentSums({ memories, droppedLabels: () => '' }, 2000, noPause);
   let nowMs = 60_000;

@@ -384,14 +384,14 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
   it.each([
     ['rules', 'prometheusRule', /files\/rules\.yaml has no rules/],
     ['dashboards', 'dashboards', /files\/dashboards has no dashboards/],
-  ])('complains that a copy of its folder lacks %s', (_, value, complaint) => {
+  ])('complains about missing %s in a copy of its folder', (_, value, complaint) => {
     const folder = makeFolder();
     const filter = (path: string): boolean => !path.endsWith('/files');
     cpSync(new URL('../../deploy/helm/automation-exporter/', import.meta.url), folder, { recursive: true, filter });
     expect(() => renderChart(helm, `${server}\n${value}: { enabled: true }`, { chart: folder })).toThrow(complaint);
   });
 
-  it('gives the plain manifests (node scripts/chart/manifests.ts)', () => {
+  it('renders the committed plain manifests (node scripts/chart/manifests.ts)', () => {
     const folder = new URL('../../deploy/kubernetes/', import.meta.url);
     const committed = readdirSync(folder).map((file) => [file, readFileSync(new URL(file, folder), 'utf8')]);
     expect(Object.fromEntries(committed)).toEqual(renderManifests(helm));

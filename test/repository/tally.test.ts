@@ -8,7 +8,7 @@ describe('repository/tally', () => {
     expect(toSummary({ ...createTally(), passed: 12 })).toBe('12 passed, 0 failed, 0 skipped');
   });
 
-  it('names tests that did not pass at once', () => {
+  it('names tests that did not pass at the first attempt', () => {
     const tally = { passed: 12, failed: ['api/paging'], skipped, retried: ['http/serve', 'state/copy'] };
     expect(toSummary(tally).split('\n')).toEqual([
       'Skipped:',

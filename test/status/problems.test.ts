@@ -150,7 +150,7 @@ describe('status/problems', () => {
     expect(kindsWith('passive', 'passive')).toEqual(['passive', 'passive']);
   });
 
-  it('reports that there is no problem if none needs a person soon', () => {
+  it('reports no problem if all troubles can wait', () => {
     const notes = server('prod', { troubles: [{ kind: 'off_long', text: '1 scheduled job has been off for a week' }] });
     expect(isWell(findProblems(status(notes)))).toBe(true);
     expect(headline(notes)).toBe('No problem seen on "prod"');
@@ -244,7 +244,7 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('puts a server without visible projects before its old failures', () => {
+  it('reports that a server shows no project before its older failures', () => {
     const troubles = [{ kind: 'common_cause', text: '9 of 9 failed jobs share project pay' }] as const;
     expect(tell(server('prod', { visibleProjects: 0, troubles }))).toEqual([
       '"prod" shows no project. It has none, or the credentials cannot read any.',
@@ -277,7 +277,7 @@ describe('status/problems', () => {
     expect(tell(server('prod', { collectors }))).toEqual([]);
   });
 
-  it('reports no collector as late within three intervals and within a minute', () => {
+  it('reports a collector as late only after three intervals, and never within a minute', () => {
     expect(tell(server('prod', { collectors: [collector('ping', { lastRunAtMs: atMs - 60_000 })] }))).toEqual([]);
     const hourly = { everyMs: 3_600_000, lastRunAtMs: atMs - 10_800_000 };
     expect(tell(server('prod', { collectors: [collector('users', hourly)] }))).toEqual([]);

@@ -179,10 +179,10 @@ describe('status/read-status', () => {
   });
 
   it.each([
-    { what: 'failed before the server was back', agoMs: 12_000, state: 'up', sinceAgoMs: 5000, result: 'waiting' },
-    { what: 'failed since', agoMs: 12_000, state: 'up', sinceAgoMs: 13_000, result: 'failed' },
-    { what: 'fails while it is away', agoMs: 12_000, state: 'down', sinceAgoMs: 5000, result: 'failed' },
-    { what: 'was not asked in time', agoMs: 130_000, state: 'up', sinceAgoMs: 120_000, result: 'failed' },
+    { what: 'failed before the server recovered', agoMs: 12_000, state: 'up', sinceAgoMs: 5000, result: 'waiting' },
+    { what: 'failed after the server recovered', agoMs: 12_000, state: 'up', sinceAgoMs: 13_000, result: 'failed' },
+    { what: 'fails while the server is down', agoMs: 12_000, state: 'down', sinceAgoMs: 5000, result: 'failed' },
+    { what: 'was not polled again in time', agoMs: 130_000, state: 'up', sinceAgoMs: 120_000, result: 'failed' },
   ] as const)('shows a collector as $result that $what', async ({ agoMs, state, sinceAgoMs, result }) => {
     const endedAtMs = nowMs - agoMs;
     const seen: Seen = { state, sinceMs: nowMs - sinceAgoMs, message: undefined };

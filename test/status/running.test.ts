@@ -45,7 +45,7 @@ describe('status/running', () => {
     expect(toWhatRuns(unread, settings)).toBeUndefined();
   });
 
-  it('decides about overdue executions by the last read', () => {
+  it('decides whether an execution is overdue by the time of the last read', () => {
     const status = { recent: [], epoch: 1, nowMs, seenMs: nowMs - 60_000, visibility, leftOut: undefined };
     const running = [run(1, { startedAtMs: nowMs - 400_000 })];
     expect(toWhatRuns({ ...status, running }, settings)?.overdueCount).toBe(0);

@@ -48,7 +48,7 @@ describe('status/shown-job', () => {
     });
   });
 
-  it('finds a job that has only last values', () => {
+  it('finds a job of which only its last values are stored', () => {
     const input = { ...usual, path: 'pay/settle', ended: [] };
     expect(toShownJob({ ...input, factsOf: () => ({ averageDurationMs: 1000 }) })).toMatchObject({
       runs: [],

@@ -106,12 +106,12 @@ describe('status/execution-troubles', () => {
     ['nine failures', { recent: runs(9, minute, fails) }, []],
     ['ten failures of ten', { recent: runs(10, minute, fails) }, ['burning: 100 % of the executions fail']],
     [
-      'a project that burns while the server does not',
+      'a project with many failures on a server with few',
       { recent: [...runs(10, minute, fails), ...runs(400, minute, { project: 'shop' })] },
       ['burning: 100 % of the executions of pay fail'],
     ],
     [
-      'two projects that burn, as one share',
+      'two projects with many failures, reported together',
       {
         recent: [
           ...runs(10, minute, fails),
@@ -268,7 +268,7 @@ describe('status/schedule-troubles', () => {
       ['missed: 30 scheduled runs were missed: Cause: passive; pay/nightly/settle'],
     ],
     [
-      'one of a critical job, and one whose owner is gone',
+      'missed runs of a critical job, and of a job whose owner is gone',
       { jobs: [watched([missed(minute)], { name: 'critical' }), watched([missed(minute, 'orphaned')])] },
       [
         'owner_gone: 1 scheduled run of a cluster member that did not respond was missed: Cause: orphaned; pay/nightly/settle',

@@ -14,9 +14,9 @@ describe('status/watcher', () => {
 
   it.each([
     ['the address that all exporters have in common', 'http://a.example.org:9720/', own],
-    ['an address of another machine by itself', 'http://localhost:9720', own],
-    ['the same address, where none is configured', 'http://localhost:9720', { ...own, externalUrl: undefined }],
-    ['an address of the own machine, where none is configured', 'http://[::1]:9', { ...own, externalUrl: undefined }],
+    ['a loopback address of another machine', 'http://localhost:9720', own],
+    ['the same address if no external URL is configured', 'http://localhost:9720', { ...own, externalUrl: undefined }],
+    ['a loopback address if no external URL is configured', 'http://[::1]:9', { ...own, externalUrl: undefined }],
   ])('does not link to %s', (_, address, ours) => {
     const watcher = toWatcher({ ...lease, owner: address }, ours);
     expect(watcher).toEqual({ is: 'other', address, page: undefined });

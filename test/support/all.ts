@@ -3,7 +3,10 @@ import { execFileSync } from 'node:child_process';
 /** Whether this run includes all tests (`npm test -- --all`). */
 export const isAll = process.env['TEST_ALL'] === 'true';
 
-/** The most different releases; the last one is a future release. Each night, end-to-end tests run with all releases. */
+/**
+ * The releases that differ most from each other; the last one is a future release. Each night, end-to-end tests run with
+ * all of them.
+ */
 export const simulatedReleases = ['3.4.0', '4.17.0', '5.20.0', '6.0.0', '6.1.0', '6.2.0'] as const;
 
 /** Returns all rows with `--all`, otherwise a part that changes with each commit. */

@@ -8,7 +8,7 @@ import { type Child, startChild } from './child.ts';
 import { provideBaseStore } from './image-base.ts';
 import { runCommand } from './process.ts';
 
-// The default npm configurations of the base and of this machine; a project's own file has priority.
+// The npm configuration files of the base image and of this machine. The `.npmrc` of a project has priority.
 const npmDefaults = '/usr/local/lib/node_modules/npm/npmrc';
 const npmGlobal = '/usr/local/etc/npmrc';
 

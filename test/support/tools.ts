@@ -3,7 +3,7 @@ import { describe } from 'vitest';
 import { findTool, type ToolName } from '../../scripts/tools.ts';
 
 const port = process.env['TOOLS_INSTALLED_AT'];
-// The test command installs tools while tests run; a connection stays open until the installation ends.
+// The test command installs tools while tests run. A connection to this port stays open until the installation has ended.
 if (port !== undefined) await waitForEnd(Number(port));
 
 /** A `describe` with the paths of its tools. The tests of a missing tool are skipped, with a title that names the tool. */

@@ -59,7 +59,7 @@ export function denseMs({ plan }: Pick<Scene, 'plan'>): number {
   return plan.maxDelayMs + 8 * minuteMs;
 }
 
-/** The number of rows: more than a page, fewer if steps are read one by one. */
+/** The number of rows of a flood. If the steps of each execution are read, the flood is small. */
 export function toFloodRows({ size, traces }: Scene['plan']): number {
   if (size === 'flood') return 4000;
   return size === 'small' && traces !== 'off' ? 120 : 700;

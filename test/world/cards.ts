@@ -45,7 +45,8 @@ const cards = {
     })(scene, played);
     weather('slow', { minMs: 1500, spread: 0.5, tailShare: 0 })(scene, { ...played, forMs: denseMs(scene) });
   },
-  // The absence is longer than the catch-up limit; then totals of long windows are too slow.
+  // The absence is longer than the catch-up limit. After the absence, the server answers requests for totals of long
+  // windows too slowly.
   'long absence': (scene, played) => {
     const awayMs = scene.plan.catchUpLimitMs + 3 * minuteMs;
     if (awayMs > 60 * minuteMs) return;
@@ -98,7 +99,7 @@ const cards = {
       hiddenProjects.length = 0;
       permit(scene);
       trouble.toMs = scene.time.nowMs();
-      // To credentials without the old project, a renamed project is new.
+      // The credentials did not see a renamed project under its old name, so the project looks new.
       for (const { name, namedAtMs } of scene.estate.places)
         if (namedAtMs > trouble.fromMs - 3 * minuteMs - toPaceMs(scene.plan))
           scene.truth.listedFrom.set(name, trouble.toMs);
@@ -141,7 +142,7 @@ const cards = {
     }
   }),
   retention: (scene, { forMs }) => {
-    // Mostly, executions are deleted after they were readable for long enough.
+    // Usually, only executions that were readable for long enough are deleted.
     const minMs = scene.dice.of(`retention ${scene.time.nowMs()}`).chance(0.25) ? forMs : scene.plan.maxDelayMs;
     deleteEnded(scene, scene.time.nowMs() - Math.max(forMs, minMs));
   },
@@ -191,7 +192,7 @@ const cards = {
     const { group = '', name } = job.definition;
     leaveOut(job, 'configuration', [job.project.name, ...(group === '' ? [] : [group]), name].join('/'))(scene, played);
   }),
-  // The limit is at most the number of series that runs without a job need.
+  // The limit is low: the series of runs without a job may already use all of it.
   'fewer series': lasting('sight', ({ operator, estate, truth, time, dice }) => {
     truth.fewerSinceMs ??= time.nowMs();
     operator.reload({ maxSeries: dice.of(`series ${time.nowMs()}`).pick([40, 100 * estate.places.length]) });
@@ -257,7 +258,7 @@ function endPatterns({ truth, time }: Scene, isOld: (left: Scene['truth']['exclu
 
 export type CardName = keyof typeof cards;
 
-/** Cards that are used only in arranged worlds and in worlds of days. */
+/** Cards that are never drawn at random: only arranged worlds and worlds of days contain them. */
 const arranged: readonly CardName[] = ['busy everywhere', 'newcomer', 'passive'];
 
 /** Cards with wrong times; some worlds also have one of them. */

@@ -91,7 +91,7 @@ export function createCollector({
             time.after(mood.minMs * dice.next(), () =>
               wake(() => {
                 signal.removeEventListener('abort', stop);
-                // A request may arrive before a reset, but not before a refusal.
+                // A connection that is reset may have delivered the request; a refused connection has not.
                 const isLost = answer === 'reset';
                 if (typeof answer === 'object') resolve(answer);
                 else reject(new PostFault(`collector: ${answer}`, { kind: 'network', isLost }));

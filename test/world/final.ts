@@ -78,7 +78,8 @@ function countLost(final: Final, onFault: OnFault): Map<Execution, string> {
     }
     if (isOfExcludedProject(scene, execution)) onFault('what is left out is not counted', `${tell(execution)} is`);
     if (isOfExcludedJob(scene, execution) === true) continue;
-    // Runs of two databases may have the same id and nearly the same start; the run nearer to the entry counts.
+    // Runs of two databases may have the same id and nearly the same start. The run whose start is nearer to the start
+    // in the ledger entry is taken.
     const key = `${entry.id} ${entry.startedAtMs}`;
     const other = owners.get(key);
     const isNearer = other === undefined || toDistance(entry, execution) < toDistance(entry, other);
@@ -115,7 +116,8 @@ function compareTraces(
     const arrival = collector.arrivals.get(traceId);
     const owner = wanted.get(traceId) ?? execution;
     if (collector.poisoned.has(String(execution.id)) || unordered.has(execution.id)) continue;
-    // A database that lived for seconds, without a readable run, begins no epoch: a later run then has this id.
+    // If a database is replaced within seconds, before a run becomes readable, no epoch begins. A later run then has
+    // this trace id.
     const isOfLater = owner !== execution && arrival?.trace.rootStartMs === toStart(owner);
     if (arrival === undefined || isOfLater) {
       if (isOfExcludedJob(scene, execution) === undefined || isOfForgottenId(scene, execution)) continue;
@@ -131,19 +133,19 @@ function compareTraces(
       onFault('a trace is the same each time', `of ${tell(execution)}: ${forms.size} forms`);
     const startedAtMs = toStart(execution);
     if (trace.rootStartMs !== startedAtMs || trace.rootEndMs !== Math.max(startedAtMs, endedAt(execution)))
-      onFault('a trace tells the times', `of ${tell(execution)}: ${trace.rootStartMs} to ${trace.rootEndMs}`);
+      onFault('a trace has the right times', `of ${tell(execution)}: ${trace.rootStartMs} to ${trace.rootEndMs}`);
     const isCutOff = execution.lostAtMs !== undefined && (execution.end?.atMs ?? 0) >= execution.lostAtMs;
     const differs = isCutOff ? undefined : findDifference(scene, execution, counted.get(execution) ?? '', arrival);
-    if (differs !== undefined) onFault('a trace tells what happened', `of ${tell(execution)}: ${differs}`);
+    if (differs !== undefined) onFault('a trace agrees with its execution', `of ${tell(execution)}: ${differs}`);
     const repeats = previous.get(execution);
     const linked = trace.links.get('retry_of');
-    // An attempt may have a trace id of the previous epoch, without a link.
+    // If the ids started again between two attempts, the later attempt may have no link to the earlier one.
     const isCut =
       linked === undefined && repeats !== undefined && findEpoch(scene, repeats) < findEpoch(scene, execution);
     if (repeats !== undefined && linked !== traceIds.get(repeats) && !isCut)
-      onFault('a retry leads to what it repeats', `of ${tell(execution)}: ${linked} instead of ${repeats.id}`);
+      onFault('a retry links to the attempt before', `of ${tell(execution)}: ${linked} instead of ${repeats.id}`);
     if (execution.attempt === 0 && linked !== undefined)
-      onFault('a retry leads to what it repeats', `of ${tell(execution)}, which is none: ${linked}`);
+      onFault('a retry links to the attempt before', `of ${tell(execution)}, which is none: ${linked}`);
     if (plan.traces === 'nodes' && trace.degraded === undefined && trace.spans.some(({ isInferred }) => isInferred))
       onFault('a trace is final', `of ${tell(execution)}: ends are inferred`);
     // The server reports interrupted runs as running forever.
@@ -157,7 +159,7 @@ function compareTraces(
   const forgotten = findForgotten(scene);
   for (const [traceId, { trace }] of collector.arrivals)
     if (!wanted.has(traceId) && !forgotten.has(trace.runId))
-      onFault('no trace of nothing', `${trace.runId} from ${trace.rootStartMs}`);
+      onFault('every trace has an execution', `${trace.runId} from ${trace.rootStartMs}`);
 }
 
 function findTraceId(scene: Scene, execution: Execution): string {

@@ -15,7 +15,7 @@ export function judgeJobs(
   counted: ReadonlyMap<Execution, string>,
   onFault: (oracle: string, says: string) => void,
 ): void {
-  // A run that ends ahead of the clock counts as ended when it was read.
+  // If a run's end is in the future, the exporter uses the time of reading as its end.
   const isStepped = truth.troubles.some(({ byMs = 0 }) => Math.abs(byMs) > 300_000);
   const newest = new Map<string, Newest>();
   for (const [execution, project] of counted) {

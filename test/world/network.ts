@@ -9,7 +9,10 @@ import type { VirtualTime } from './virtual-time.ts';
 /** The condition of the network and of the service at the moment. */
 export type Weather = {
   way: 'open' | 'refused' | 'silent' | 'unavailable';
-  /** The duration of a response: `minMs`, up to the share `spread` more, and much more for the share `tailShare`. */
+  /**
+   * The duration of a response: at least `minMs`, plus up to `spread` times as much. A share `tailShare` of the
+   * responses takes up to `tailMs` longer.
+   */
   minMs: number;
   spread: number;
   tailShare: number;
@@ -29,7 +32,7 @@ export type Weather = {
   slowMs: number;
   /** The seconds in the Retry-After header of failed responses. */
   retryAfter: string | undefined;
-  /** True if old states of steps are reported although the execution has ended. */
+  /** True if the server still reports old states of steps after an execution has ended. */
   staleStates: boolean;
 };
 
@@ -58,7 +61,7 @@ export const fairWeather: Weather = {
   staleStates: false,
 };
 
-/** A request as the network sees it, in true time. */
+/** A request, with its true times. */
 type Seen = {
   readonly path: string;
   readonly sentMs: number;

@@ -110,7 +110,8 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
   }
 
   function keepCopy(): void {
-    // Without ids, a restored daemon would take runs from before the start of counting for later runs with a wrong clock.
+    // If a restored copy contains no ids, the daemon mistakes runs from before the start of counting for later runs with
+    // a wrong clock.
     const hasIds = [...disk.servers.values()].some(({ entries }) => entries.size > 0);
     const isUsable = running !== undefined && !disk.isFull && hasIds;
     if (isUsable) copy = { disk: copyDisk(disk), atMs: time.nowMs() };

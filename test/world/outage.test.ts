@@ -11,7 +11,7 @@ import { planWorld } from './plan.ts';
 import { playWorld } from './play.ts';
 
 const minuteMs = 60_000;
-/** The first minute of the outage. At a full hour of the outage, all collectors are due. */
+/** The first minute of the outage. The outage includes a full hour, at which all collectors are due. */
 const fromMinute = 50;
 const toMinute = 70;
 

@@ -13,9 +13,9 @@ type Pardon = {
   readonly name: string;
   readonly why: string;
   readonly holds: (scene: Truth, execution: Execution) => boolean;
-  /** True if the exception ends once the daemon could read and count the row. */
+  /** True if the exception no longer applies after the daemon was able to read and count the row. */
   readonly endsOnceRead?: true;
-  /** True if the exception ends once the row was readable for a day, because of recounts. */
+  /** True if the exception no longer applies after the row was readable for a day, because recounts find it. */
   readonly endsInDay?: true;
 };
 
@@ -34,7 +34,7 @@ const pardons: readonly Pardon[] = [
     endsOnceRead: true,
   },
   {
-    name: 'gone with a copy',
+    name: 'gone since the restored copy',
     why: 'It was counted after the copy was made that is in use, and is gone: nobody can read it once more.',
     holds: wasForgotten,
   },
@@ -151,19 +151,19 @@ function toGoneMs({ truth }: Truth, { project, end, deletedAtMs, lostAtMs = neve
   return Math.min(
     deletedAtMs ?? never,
     project.deleted ? (truth.gone.get(project.name) ?? never) : never,
-    // An interrupted run ends later; the next database lacks it.
+    // A restart interrupted the run, so its end is later. It is readable until the next new database.
     (end?.atMs ?? 0) <= lostAtMs
       ? lostAtMs
       : Math.min(...truth.newDatabases.flatMap(({ atMs }) => (atMs > lostAtMs ? [atMs] : []))),
   );
 }
 
-/** Reports whether the daemon ran for a day; recounts may be two hours late. */
+/** Reports whether the daemon could read the execution for a day, and for two more hours because recounts may be late. */
 function wasThereForDay(scene: Truth, execution: Execution): boolean {
   return wasReadable(scene, execution, Math.min(scene.time.nowMs(), toGoneMs(scene, execution)), 26 * 60 * minuteMs);
 }
 
-/** Reports whether anything was readable. */
+/** Reports whether the daemon could read the execution for long enough before a time. */
 function wasReadable({ truth, plan }: Truth, { end }: Execution, untilMs: number, forMs = plan.maxDelayMs): boolean {
   const visibleMs = end?.visibleAtMs ?? 0;
   let readableMs = untilMs - visibleMs;
@@ -203,7 +203,7 @@ function wasSkipped(scene: Truth, execution: Execution): boolean {
 
 function wasLeftOut(scene: Truth, execution: Execution, which: Project | Job | undefined): boolean {
   const { job, end } = execution;
-  // The copy may be older than the count.
+  // A restored copy may be older than the time at which the execution was counted.
   const isForgotten = scene.truth.troubles.some(
     ({ what, fromMs }) => what === 'restored' && (end?.visibleAtMs ?? 0) > fromMs - copiedEveryMs,
   );
@@ -225,7 +225,7 @@ function toEffectMs({ truth }: Truth, changedMs: number): number {
   return truth.troubles.find(isAway)?.toMs ?? changedMs;
 }
 
-/** The time after which a reload stops waiting polls. */
+/** The time after which a reload cancels polls that are still waiting. */
 export const reloadedWithinMs = 30_000;
 
 /** Finds ids of a later database with an earlier start. The runs of both databases look the same. */

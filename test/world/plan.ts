@@ -53,7 +53,7 @@ export type Plan = {
   readonly apartMs?: number;
   /** The age after which executions get no trace; absent for the default. */
   readonly maxTraceAgeMs?: number;
-  /** The interval of the lists of projects and jobs, if not the default. True to watch schedules too. */
+  /** The interval at which lists of projects and jobs are read. If set, schedules are watched too. */
   readonly listsEveryMs?: number;
   /** True if all collectors poll at their usual times. */
   readonly isComplete?: boolean;
@@ -99,7 +99,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: DrawnSi
     holdMs: of('hold').pick([60_000, 60_000, 0, 120_000]),
     backfillMs,
     maxDelayMs,
-    // The limit exceeds the wait of any project, and the backfill.
+    // The catch-up limit is longer than the backfill, and longer than any project waits until it is read.
     catchUpLimitMs:
       of('catch-up').pick(size === 'small' && backfillMs === 0 ? [168, 0.25, 0.25] : [168, 168, 2]) * hourMs,
     traces: size === 'hours' ? 'root' : isLarge ? 'off' : of('traces').pick(['off', 'root', 'nodes', 'nodes']),
@@ -136,7 +136,7 @@ function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   });
   const newcomers = (): Plan => ({
     ...plan,
-    // With this distance, a later round still uses the same list of projects.
+    // The distance between polls is short enough that several rounds use the same list of projects.
     apartMs: 7000,
     executionsEveryMs: 30_000,
     gapMs: 150_000,

@@ -81,7 +81,7 @@ export async function playWorld(
     ...fairWeather,
     minMs: plan.minMs,
     tailShare: plan.tailShare,
-    // A separate card has responses that are slower than the deadline.
+    // Responses stay within the deadline; a separate card makes them slower.
     tailMs: Math.min(plan.minMs * 40 + 300, plan.timeoutMs * 0.7),
     date: plan.date,
     proxyAheadMs: 300,
@@ -211,7 +211,7 @@ export async function playWorld(
   let last = await judgeNow();
   // Executions with a future end count when the server's clock reaches it.
   const latestMs = Math.max(...service.world.history.map(endedAt));
-  // After a step of the clock by days, each project is read day by day, on slow servers too.
+  // If the clock is set by days, each project is then read day by day, even on slow servers.
   const catchUpMs = plan.projects * 15_000;
   const futureMs = Math.min(latestMs, time.nowMs() + hourMs) + 4 * plan.executionsEveryMs;
   const untilMs = Math.max(restUntilMs + catchUpMs, futureMs);

@@ -51,7 +51,7 @@ export function mayLackClasses({ truth, plan }: Pick<Truth, 'truth' | 'plan'>, k
   const isUnseen = truth.troubles.some(
     ({ what, fromMs, toMs }) =>
       what === 'restored' &&
-      // With few requests, the server deletes executions before their steps are read again.
+      // The server may delete executions before the daemon can read their steps again.
       (plan.keptMs !== undefined || sights.some((sight) => sight.fromMs < toMs + shownAgainMs && sight.toMs > fromMs)),
   );
   return isUnseen || isOfHiddenJob({ truth }, labelOf(key, 'project'));
@@ -85,8 +85,8 @@ export function isUnknownToCopy({ truth }: Pick<Truth, 'truth'>, job: Job | Proj
 const shownAgainMs = 300_000;
 
 /**
- * Reports whether a copy was restored after an early clock step. A clock that was set back may date executions before
- * the start of counting.
+ * Reports whether a copy was restored after a clock step soon after the start. A clock that was set back may date
+ * executions before the start of counting.
  */
 function isRestoredAfterEarlyStep({ truth, plan }: Truth): boolean {
   const steps = truth.troubles.filter(

@@ -101,7 +101,7 @@ export type Place = {
   /** The time at which the project or its database was created; no run is older. */
   sinceMs: number;
   readonly jobs: string[];
-  /** The time up to which the dense seconds are read. */
+  /** The time until which the daemon reads the minute in which 4,500 executions of this project ended. */
   denseUntilMs?: number;
 };
 
@@ -234,7 +234,7 @@ export function finishOne(
 export function deleteEnded({ service: { world, control }, truth, time }: Scene, beforeMs: number): void {
   const old = world.history.filter(
     ({ end, ended, skewMs, deletedAtMs, lostAtMs }) =>
-      // Runs with an id that was assigned twice are not deleted. Runs dated ahead are deleted by their dates.
+      // Runs of a lost database are not deleted. A run whose clock was ahead is deleted when its shown end is old enough.
       ended && deletedAtMs === undefined && lostAtMs === undefined && (end?.atMs ?? 0) + Math.max(0, skewMs) < beforeMs,
   );
   if (old.length > 0) truth.lostAt.push(time.nowMs());

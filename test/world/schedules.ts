@@ -5,7 +5,7 @@ import { toPaceMs } from './plan.ts';
 import { birthMs, type Scene } from './scene.ts';
 import { labelOf, type Shown } from './shown.ts';
 
-/** Cards that leave each scheduled time decided exactly once. */
+/** Cards after which each scheduled time must still be decided exactly once. */
 const plainCards: readonly CardName[] = [
   'kill',
   'stop',
@@ -33,7 +33,7 @@ const plainCards: readonly CardName[] = [
 /** The maximum delay of an expected run. */
 const marginMs = 600_000;
 
-/** Checks that no run counts as missed, and that each scheduled time is decided once. */
+/** Checks that no run that started counts as missed, and that each scheduled time is decided once. */
 export function judgeSchedules(scene: Scene, shown: Shown, onFault: (oracle: string, says: string) => void): void {
   const { plan, service, time, estate, truth } = scene;
   // The simulator starts scheduled runs by true time.
@@ -48,14 +48,15 @@ export function judgeSchedules(scene: Scene, shown: Shown, onFault: (oracle: str
       const said = sum(shown, 'automation_schedule_missed_total', { project, job_name: definition.name });
       missed += said;
       const truly = due[index]?.filter((atMs) => ran[index]?.every((startMs) => !isOf(startMs, atMs))).length ?? 0;
-      if (said > truly) onFault('no run is missed that was', `${project} ${definition.name}: ${said} of ${truly}`);
+      if (said > truly)
+        onFault('no run that started counts as missed', `${project} ${definition.name}: ${said} of ${truly}`);
     }
     if (!isPlain) continue;
     const undecided = sum(shown, 'automation_schedule_undecided_total', { project });
     const started = sum(shown, 'automation_schedule_delay_seconds_count', { project });
     const decided = missed + undecided + started;
     if (undecided > 0 && truth.troubles.every(({ what }) => what === 'server mode'))
-      onFault('what can be asked is decided', `${project}: ${undecided} undecided`);
+      onFault('a time is decided if schedules can be read', `${project}: ${undecided} undecided`);
     const most = due.flat().length;
     const paceMs = 2 * toPaceMs(plan);
     const least = due.flat().filter((atMs) => atMs > birthMs + paceMs && atMs < time.nowMs() - paceMs).length;

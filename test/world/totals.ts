@@ -45,12 +45,12 @@ export function compareTotals(
   foldOthers(expected, totals);
   if (scene.truth.fewerSinceMs !== undefined) foldAll(expected, totals);
   for (const [key, value] of totals)
-    if (!expected.has(key) && value > 0) onFault('what is shown is what was', `${key}: ${value} of nothing`);
+    if (!expected.has(key) && value > 0) onFault('totals agree with the executions', `${key}: ${value} of nothing`);
   for (const [key, { least, most }] of expected) {
     const value = totals.get(key) ?? 0;
     if (value < least - slack || value > most + slack)
       onFault(
-        'what is shown is what was',
+        'totals agree with the executions',
         `${key}: ${value} instead of ${least === most ? '' : `${least} to `}${most}`,
       );
   }

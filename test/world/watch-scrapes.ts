@@ -111,14 +111,14 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
         open.delete(execution);
         continue;
       }
-      // Runs may have times of the old clock, which the new clock must reach.
+      // A run may have times of the clock before it was set back. It counts only after the new clock has reached these times.
       if (runsOverStep(execution)) continue;
       const visibleMs = execution.end?.visibleAtMs ?? nowMs;
       // After a clock is set back, projects are read up to its new time.
       const waitsMs = nowMs - Math.max(visibleMs, ...setBackAt());
       if (waitsMs > (lagSeconds ?? 0) * 1000 + slackMs && waitsMs > slackMs) {
         open.delete(execution);
-        onFault('lag tells the truth', `${tell(execution)} waits ${Math.round(waitsMs / 1000)} s, lag ${lagSeconds}`);
+        onFault('the lag is correct', `${tell(execution)} waits ${Math.round(waitsMs / 1000)} s, lag ${lagSeconds}`);
       }
     }
   }

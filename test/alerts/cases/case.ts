@@ -1,6 +1,6 @@
 /**
- * The values of a series without and during the trouble: a gauge, a gauge with this value only in the first minutes, or
- * the growth of a counter.
+ * The values of a series: `calm` before and after the trouble, `bad` during it or in its first minutes. For a counter,
+ * the growth per minute.
  */
 export type Shape =
   | { readonly calm: number | 'none'; readonly bad: number | 'none'; readonly firstMinutes?: number }

@@ -9,7 +9,7 @@ const html = { 'content-type': 'text/html;charset=utf-8' };
 const loginForm = '<!doctype html><form action="/j_security_check"><input name="j_username"></form>';
 
 const refusals: readonly (readonly [name: string, refusal: Refusal])[] = [
-  ['a 403 that names no valid token', unauthorized],
+  ['a 403 with the code unauthorized', unauthorized],
   ['a 401 of the service', { ...unauthorized, status: 401 }],
   ['an empty 401', { status: 401, body: '' }],
   ['a login page', { status: 200, headers: html, body: loginForm }],

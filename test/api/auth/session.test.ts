@@ -106,7 +106,7 @@ describe('api/auth/session', () => {
     expect(await api.get(executionMode)).toBe('active');
   });
 
-  it('reports an empty response to a session as empty', async () => {
+  it('reports the error kind `empty` if the server answers a session with an empty body', async () => {
     const { api, simulator } = await connect();
     simulator.control.configure({ apiForSessions: false });
 

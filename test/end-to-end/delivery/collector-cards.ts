@@ -26,7 +26,7 @@ function toCard(collector: Collector, trouble: Trouble): Card {
     const wanted = sightings.count(sight) + minTimes;
     await collector.begin(trouble);
     await playRounds(world, 4);
-    // The problem must last until a daemon with traces has seen it.
+    // The problem must last until a daemon that has traces to send meets it.
     for (let left = maxRounds; sightings.count(sight) < wanted; left -= 1) {
       if (left === 0) throw new Error(`seen too seldom: ${sight}`);
       finishSome(world, floodProject, 1);
@@ -38,5 +38,5 @@ function toCard(collector: Collector, trouble: Trouble): Card {
 }
 
 const minTimes = 3;
-/** A delivery may fail only after many rounds. */
+/** It may take many rounds until a delivery fails. */
 const maxRounds = 1000;

@@ -6,7 +6,7 @@ import { runTraced, type TracedRun } from './traced-world.ts';
 type Trouble = (control: Simulator['control']) => void;
 
 const denial = JSON.stringify({ error: true, apiversion: 47, errorCode: 'api.error.item.unauthorized', message: 'no' });
-/** Traces far back in the queue reach the backlog age before their first response. */
+/** Reasons for traces late in the queue: they become too old before the server answers the first request about their steps. */
 const inLine = ['seal_timeout', 'backlog'];
 const many = Number.POSITIVE_INFINITY;
 const ofExecution = '/execution/\\d+';

@@ -6,14 +6,14 @@ export type Place = { readonly project: string; readonly jobs: readonly [string,
 
 export type Estate = {
   readonly places: readonly [Place, ...Place[]];
-  /** The id of a job whose executions are only in totals. */
+  /** The id of a hidden job: totals include its executions, but lists do not. */
   readonly hiddenJob: string;
 };
 
 /** A project in which thousands of runs end within one second. */
 export const floodProject = 'flood';
 
-/** Unusual names, some of them equal when joined. */
+/** Unusual names; the joined texts of some pairs are equal. */
 const names: readonly [project: string, group: string, job: string][] = [
   ['pay', 'nightly', 'settle'],
   ['stock', 'a/b', 'c'],

@@ -26,7 +26,7 @@ export function createPoints(tell: (point: StopPoint) => void): Points {
     if (isInTime && (at !== 'in-commit' || writes >= armed.writes)) {
       tell(armed);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30_000);
-      // Without the kill, the test process has ended.
+      // The test process has not killed this process, so the test process must have ended.
       process.exit(1);
     }
   }

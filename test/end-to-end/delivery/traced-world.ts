@@ -32,7 +32,7 @@ export type TracedRun = {
 };
 
 type Given = {
-  /** Adds a problem to requests for single executions; if absent, there are no traces. */
+  /** Adds a problem to requests for single executions. Without this function, the daemon makes no traces. */
   readonly trouble?: (control: Simulator['control']) => void;
 };
 
@@ -117,7 +117,7 @@ export async function runTraced({ trouble }: Given): Promise<TracedRun> {
         if (pending + spooled === 0) return;
         const now = `${pending} pending, ${spooled} spooled`;
         unchanged = now === before ? unchanged + 1 : 0;
-        // Waiting traces need a later time to become complete.
+        // The clock advances, so that waiting traces become complete.
         if (unchanged >= 20) await round(sealTimeoutMs + 60_000);
         before = now;
         throw new Error(now);

@@ -68,7 +68,7 @@ async function follow(order: Order): Promise<void> {
 
 function weigh(): number {
   setFlagsFromString('--expose-gc');
-  // A second garbage collection frees what the objects freed by the first one referred to.
+  // The first pass may free only the owners of some memory; later passes free that memory.
   for (let passes = 0; passes < 3; passes += 1) runInNewContext('gc()');
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;

@@ -11,7 +11,7 @@ describe('http/access/client-network', () => {
     ['fe80::1%eth0', 'fe80:0:0:0'],
     ['::1', '0:0:0:0'],
     [undefined, ''],
-  ])('treats a client at the address %s as the client %s', (address, network) => {
+  ])('counts requests from the address %s for the network %s', (address, network) => {
     expect(toNetwork(address)).toBe(network);
   });
 });

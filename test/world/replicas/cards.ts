@@ -148,7 +148,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   } else if (card === 'pause' || card === 'pause inside') {
     const pause = (): void => {
       process.link.onWrite = undefined;
-      // A process that resumes repeats requests of the next owner.
+      // After the pause, the process repeats requests that the next owner has sent meanwhile.
       noteSpan(time.nowMs(), forMs);
       process.pause();
       watch.noteUnreached(forMs + secondMs);
