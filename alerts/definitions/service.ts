@@ -57,7 +57,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
     },
     {
       alert: 'AutomationHealthcheckFailing',
-      // AutomationSchedulerSaturated covers a known number of threads.
+      // If the number of threads is known, AutomationSchedulerSaturated replaces this health check.
       expr: `${newest(`automation_healthcheck_healthy{check!="${threadCheck}"}`)} == 0\nor\n${newest(`automation_healthcheck_healthy{check="${threadCheck}"}`)} == 0\n  unless on (job, cluster, server, member) ${newest('automation_scheduler_thread_pool_size')} > 0`,
       for: limits.healthcheckFailingFor,
       severity: 'warning',

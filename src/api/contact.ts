@@ -184,7 +184,8 @@ function createMemberSight() {
       const { since = Number.NaN } = stats.uptime;
       const uptimeMs = timestampMs - since;
       const before = seen.findLast((each) => each.uuid === uuid);
-      // The server computes its start from its clock and its uptime. A clock that is set moves the start, but is no restart.
+      // The server computes its start from its clock and its uptime. If the clock is set, the computed start moves, although the
+      // server has not restarted.
       const isSame = before?.startedAtMs !== undefined && uptimeMs >= before.uptimeMs;
       const startedAtMs = isSame ? Math.min(since, before.startedAtMs) : stats.uptime.since;
       seen.push({ uuid, mode, startedAtMs, uptimeMs });

@@ -93,7 +93,7 @@ function settleProcess(): void {
   });
 }
 
-/** Makes the collector run before the heap grows, because a daemon shares its machine. */
+/** Makes the garbage collector run before the heap grows, because a daemon shares its machine. */
 function keepHeapSmall(): void {
   for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
 }

@@ -14,7 +14,7 @@ export function toShift(length: number): number {
   return shift;
 }
 
-/** Returns the factor for the sum of two lengths from the factors of both. */
+/** Returns `toShift` of the sum of two lengths, if `toShift` of each is known. */
 export function addShifts(first: number, second: number): number {
   return multiply(first, second);
 }

@@ -37,7 +37,7 @@ export type SpanRow = {
   readonly depth: number;
   readonly startMs: number;
   readonly endMs: number;
-  /** True if the times were moved into the times of the parent. */
+  /** True if the times were changed, so that they lie within those of the parent. */
   readonly isFitted: boolean;
   readonly result: string | undefined;
   readonly hasFailed: boolean;

@@ -63,7 +63,7 @@ function toKind(step: Fields): WorkflowStep['kind'] {
   return step.exec === undefined || step.exec === null ? 'script' : 'command';
 }
 
-/** Reports whether a step runs on nodes. Commands and scripts always do, and have no value; the value of references is text. */
+/** Reports whether a step runs on nodes. Commands and scripts always do, and lack this field; in references, the field is text. */
 function isNodeStep(value: unknown, kind: WorkflowStep['kind']): boolean {
   if (kind === 'command' || kind === 'script') return true;
   return value === true || value === 'true' || (kind === 'plugin' && (value === undefined || value === null));

@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts';
 export type Bar = {
   readonly parts: readonly { readonly height: number; readonly mood: 'good' | 'bad' | 'off' | 'plain' | 'open' }[];
   readonly label: string;
-  /** True for a highlighted bar, such as the run of the page. */
+  /** True for a highlighted bar, such as that of the run that the page shows. */
   readonly isMarked?: boolean;
 };
 

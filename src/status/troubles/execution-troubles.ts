@@ -32,7 +32,7 @@ type Facts = Pick<ExecutionsStatus, 'recent' | 'jobs' | 'isShownProject' | 'nowM
 type ExecutionLimits = Limits['execution'];
 type Judging = ExecutionLimits & { readonly nowMs: number };
 
-/** Returns problems with the executions of a server. The stored runs may not cover the longest windows. */
+/** Returns problems with the executions of a server. The longest windows may begin before the oldest stored run. */
 export function findExecutionTroubles(
   facts: Facts,
   settings: Settings,
