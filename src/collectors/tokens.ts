@@ -18,7 +18,7 @@ export const tokensCollector = defineCollector({
   metrics: {
     expiration: earliestGauge(
       'automation_token_expiration_timestamp_seconds',
-      'Expiration time of an API token. Of tokens with the same name or without a name, the valid token that expires first counts; if none is valid, the token that expired last [tokens, expiration].',
+      'Expiration time of an API token. Of tokens with the same name or none, the valid token that expires first counts; if none is valid, the last to expire [tokens, expiration].',
       'name',
     ),
     tokens: gauge(

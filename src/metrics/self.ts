@@ -96,7 +96,7 @@ const instruments = {
   }),
   executionsSkipped: counter({
     name: 'automation_exporter_executions_skipped_total',
-    help: 'Executions that were not counted, by reason: too_large (a single execution exceeds the size limit of responses); otherwise why the project was not read for longer than executions.catch_up_limit: outage, disabled, hidden, missing or excluded.',
+    help: 'Executions that were not counted, by reason: too_large (a single execution exceeds the size limit of responses); or why the project was not read for longer than executions.catch_up_limit: outage, disabled, hidden, missing, excluded.',
     labelNames: ['server', 'reason'],
   }),
   executionLag: gauge({

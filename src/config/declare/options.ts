@@ -159,7 +159,7 @@ export const generalOptions = {
     ),
     overdue_floor: option(duration('0s', '4w'), '5m').help('Duration below which an execution is never overdue.'),
     backfill: option(duration('0s', '4w'), '0s').help(
-      'How far back counting begins when the exporter starts for the first time; does not affect projects that are already watched.',
+      'How far back counting begins at the first start; does not affect projects that are already watched.',
     ),
     count_from: optional(instant).help(
       'Time from which to count executions, such as the end of a file of the command history; replaces executions.backfill.',
@@ -234,7 +234,7 @@ function definePollOptions({ name, on, every, help, maxSeries = usualMaxSeries }
 export const familyOptions = {
   off: option(boolean, false).help('Do not expose the metric family.'),
   drop_labels: option(labelNames, []).help(
-    'Labels to drop. Series that then have equal labels become one: amounts are added, and the sum falls when one of the series ends; of other values, such as times, one remains.',
+    'Labels to drop. Series that become equal are added, so the sum falls when one of them ends; of values such as times, one remains.',
   ),
   buckets: optional(bucketBounds).help('Upper bounds of histogram buckets, in ascending order.'),
 } as const satisfies OptionTree;
