@@ -12,7 +12,7 @@ const chunkSize = 2 ** 18;
 /** Inflates a body. Fails if the result is larger than `maxBytes`. */
 export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   return new Promise((resolve, reject) => {
-    // The system provides memory only when it is written.
+    // The operating system assigns memory only when it is first written.
     const target = Buffer.allocUnsafeSlow(maxBytes);
     const gunzip = createGunzip({ chunkSize });
     let size = 0;

@@ -29,7 +29,7 @@ export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
   return router;
 }
 
-/** The front page is about one server only if the URL names the server, as links to anchors do. */
+/** The front page is about one server only if `?server=` names the server; links to its section do so. */
 const front = '/';
 const pagesOfServer = [
   '/executions/:server/:id',
