@@ -76,13 +76,13 @@ describe('architecture/imports', () => {
 
   it('names the right place for a stray package', () => {
     expect(judge('src/http/routes/metrics.ts', `import { request } from 'undici';`)).toEqual([
-      'src/http/routes/metrics.ts imports undici: the room http/routes may know only status, http/server, http/pages, diagnosis/changes/deciding, express. The home of undici is api/wire/connections.',
+      'src/http/routes/metrics.ts imports undici: the room http/routes may import only status, http/server, http/pages, diagnosis/changes/deciding, express. The home of undici is api/wire/connections.',
     ]);
   });
 
   it('allows no import from the domain into another room', () => {
     expect(judge('src/domain/time.ts', `import { number } from '../api/lenient.ts';`)).toEqual([
-      'src/domain/time.ts imports src/api/lenient.ts: the room domain may know nothing.',
+      'src/domain/time.ts imports src/api/lenient.ts: the room domain may import nothing.',
     ]);
   });
 
@@ -90,7 +90,7 @@ describe('architecture/imports', () => {
     expect(
       judge('simulator/routes/system.ts', `import type { SystemInfo } from '../../src/api/endpoints/system.ts';`),
     ).toEqual([
-      'simulator/routes/system.ts imports src/api/endpoints/system.ts: the room simulator may know only express, yaml, zod, node:http and the types of node:net.',
+      'simulator/routes/system.ts imports src/api/endpoints/system.ts: the room simulator may import only express, yaml, zod, node:http and the types of node:net.',
     ]);
   });
 
@@ -104,20 +104,20 @@ describe('architecture/imports', () => {
     const path = 'src/collectors/jobs.ts';
     expect(judge(path, `import type { Api } from '../api/client.ts';`)).toEqual([]);
     expect(judge(path, `import { createClient } from '../api/client.ts';`)).toEqual([
-      'src/collectors/jobs.ts imports src/api/client.ts: the room collectors may know only domain, metrics/family, api/access-policy, api/endpoints, api/errors, api/paging, schedule/collector.',
+      'src/collectors/jobs.ts imports src/api/client.ts: the room collectors may import only domain, metrics/family, api/access-policy, api/endpoints, api/errors, api/paging, schedule/collector.',
     ]);
   });
 
   it('permits harmless modules of Node in pure rooms too', () => {
     expect(judge('src/domain/time.ts', `import { performance } from 'node:perf_hooks';`)).toEqual([
-      'src/domain/time.ts imports node:perf_hooks: the room domain may know nothing.',
+      'src/domain/time.ts imports node:perf_hooks: the room domain may import nothing.',
     ]);
     expect(judge('src/metrics/format.ts', `import { deflateRawSync } from 'node:zlib';`)).toEqual([]);
   });
 
   it('accepts rows of rooms that do not exist yet', () => {
     expect(judge('src/executions/wishes.ts', `import { openState } from '../state/sqlite.ts';`)).toEqual([
-      'src/executions/wishes.ts imports src/state/sqlite.ts: the room executions may know only domain, api/errors, metrics/new-series.',
+      'src/executions/wishes.ts imports src/state/sqlite.ts: the room executions may import only domain, api/errors, metrics/new-series.',
     ]);
     expect(judge('src/tracing/deliver/encode.ts', `import { x } from '@opentelemetry/otlp-transformer';`)).toEqual([]);
   });
@@ -163,10 +163,10 @@ describe('architecture/imports', () => {
 
   it('rejects imports outside of src', () => {
     expect(judge('src/cli.ts', `import { buildRules } from '../alerts/generate.ts';`)).toEqual([
-      'src/cli.ts imports alerts/generate.ts: the room cli may know only commands.',
+      'src/cli.ts imports alerts/generate.ts: the room cli may import only commands.',
     ]);
     expect(judge('src/cli.ts', 'const command = await import(name);')).toEqual([
-      'src/cli.ts imports something computed: the room cli may know only commands.',
+      'src/cli.ts imports something computed: the room cli may import only commands.',
     ]);
     expect(judge('src/cache/lru.ts', '')).toEqual([
       'src/cache/lru.ts has no room: add a row to test/architecture/rooms.ts.',

@@ -17,8 +17,7 @@ import { serviceCases } from './cases/service.ts';
 const cases = [...serviceCases, ...executionCases, ...scheduleCases, ...exporterCases, ...replicaCases];
 
 /**
- * The alerts are divided into this number of parts; each push plays one part. Only the run without further events
- * checks the texts.
+ * The alerts are divided into this number of parts, and each push plays one part. Texts are checked only in the weather `fair`.
  */
 const parts: Readonly<Record<string, number>> = { fair: 1, below: 2 };
 

@@ -78,7 +78,7 @@ describe('api/breaker', () => {
     expect(changes).toEqual([]);
   });
 
-  it('lets vital requests probe, one at a time', () => {
+  it('sends vital requests as probes, one at a time', () => {
     const { breaker, open } = setUp();
     open();
     expect(breaker.refusal('normal')).toBeDefined();

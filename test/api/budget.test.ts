@@ -142,7 +142,7 @@ describe('api/budget', () => {
     expect(started.slice(0, 30).filter((lane) => lane === 'enrichment').length).toBe(10);
   });
 
-  it('limits enrichment to a third even without other requests', async () => {
+  it('limits enrichment to a third of the request rate even without other requests', async () => {
     const budget = create(9, 9);
     let started = 0;
     for (let count = 0; count < 100; count++) void ask(budget, 'enrichment', { note: () => (started += 1) });

@@ -219,7 +219,7 @@ describe('api/requester', () => {
     expect(await next).toBe('active');
   });
 
-  it('fails at once if there is no time to send', async () => {
+  it('fails immediately if there is no time to send', async () => {
     const { ask, seen } = setUp([{ status: 429, headers: { 'retry-after': '60' } }], { random: 0 });
     expect(await inTime(ask())).toMatchObject({ kind: 'busy', details: { unsent: true } });
     expect(await inTime(ask())).toMatchObject({
@@ -311,7 +311,7 @@ describe('api/requester', () => {
   });
 });
 
-/** Ends all waits at once. */
+/** Ends all waits immediately. */
 async function inTime<Outcome>(outcome: Promise<Outcome>): Promise<Outcome> {
   await vi.runAllTimersAsync();
   return outcome;

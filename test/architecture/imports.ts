@@ -111,7 +111,7 @@ function toSentence({ target }: Import, path: string, { room, rooms }: InTable):
   const all = [...(known.length > 0 ? [known.join(', ')] : []), ...types].join(' and ');
   const homes = target.startsWith('.') ? [] : homesOf(target, rooms);
   const home = homes.length > 0 ? ` The home of ${target} is ${homes.join(', ')}.` : '';
-  return `${path} imports ${shown}: the room ${room.room} may know ${all === '' ? 'nothing' : `only ${all}`}.${home}`;
+  return `${path} imports ${shown}: the room ${room.room} may import ${all === '' ? 'nothing' : `only ${all}`}.${home}`;
 }
 
 function isOutward(target: string): boolean {

@@ -224,7 +224,7 @@ describe('commands/load', () => {
     },
   );
 
-  it('prints all errors at once, in the order of the file', async () => {
+  it('prints all errors together, in the order of the file', async () => {
     const config = `servers:
   - { name: prod, url: ftp://127.0.0.1, token_file: ./missing }
   - { name: prod, url: 'http://127.0.0.1:9', tokenfile: ./token }

@@ -93,7 +93,7 @@ describe('commands/reloading', () => {
     expect(outcomes).toEqual([false]);
   });
 
-  it('never runs two reloads at once', async () => {
+  it('never runs two reloads at the same time', async () => {
     const begun = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     let underWay = 0;

@@ -70,9 +70,9 @@ describe.concurrent('commands/run-app', () => {
   });
 
   it.each<[string, RegExp | undefined, readonly NodeJS.Signals[]]>([
-    ['comes twice at once', /msg=serving/, ['SIGTERM', 'SIGTERM']],
-    ['comes with another one', /msg=serving/, ['SIGINT', 'SIGTERM']],
-    ['comes twice while it starts', undefined, ['SIGTERM', 'SIGTERM']],
+    ['arrives twice at the same time', /msg=serving/, ['SIGTERM', 'SIGTERM']],
+    ['arrives together with another signal', /msg=serving/, ['SIGINT', 'SIGTERM']],
+    ['arrives twice during the start', undefined, ['SIGTERM', 'SIGTERM']],
   ])('stops cleanly if a signal %s', async (_title, stage, signals) => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const state = join(directory, 'state');

@@ -165,7 +165,7 @@ state: { dir: /var/lib/x }
     expect(config.state).toEqual({ dir: '/var/lib/x', memory: false, postgres });
   });
 
-  it('complains about all errors at once', async () => {
+  it('complains about all errors together', async () => {
     const yaml = `servers:
   - name: pr od
     url: https://admin:hunter2@automation.example.org/

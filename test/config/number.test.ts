@@ -39,7 +39,7 @@ describe('config/number', () => {
     { written: '.inf', found: 'the number Infinity' },
     { written: '"4"', found: 'the text "4"' },
     { written: '[4]', found: 'a list' },
-  ])('refuses $written requests at once', async ({ written, found }) => {
+  ])('refuses $written simultaneous requests', async ({ written, found }) => {
     const yaml = `servers: [{ url: "http://a", token_file: /run/token, budget: { concurrency: ${written} } }]`;
     expect(await complain({ yaml })).toEqual([
       `config.yaml:1:77 servers[0].budget.concurrency: takes a whole number from 1 to 100, found ${found}`,

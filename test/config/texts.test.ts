@@ -73,7 +73,7 @@ servers:
   });
 });
 
-/** Lists the paths of other pages, from the table in README.md: the metrics cannot use these paths. */
+/** Lists the paths of pages in the table of README.md. The metrics cannot have one of these paths. */
 function listServed(): readonly string[] {
   const [, table = ''] = /^## What it serves$([^#]*)/m.exec(readFileSync('README.md', 'utf8')) ?? [];
   const paths = [...table.matchAll(/`(\/[a-z./]*[a-z])\/?`/g)].flatMap(([, path = '']) => path);

@@ -75,7 +75,7 @@ rate_limit: { interval: 100ms, burst: 20 }
     expect(config?.tls?.key.reveal()).toBe('-----BEGIN PRIVATE KEY-----\nPRIVATE KEY\n');
   });
 
-  it('complains about all errors at once, without secrets', async () => {
+  it('complains about all errors together, without secrets', async () => {
     const complaints = await complainAbout(`tls_server_config:
   cert: planted
   key: planted
@@ -171,7 +171,7 @@ basic_auth: {}
     ]);
   });
 
-  it('complains about the configuration file and the web configuration at once', async () => {
+  it('complains about the configuration file and the web configuration together', async () => {
     const files = { '/etc/web/web.yml': `${tls}, client_ca_file: /ca.crt }`, ...pem };
     const complaints = await complain({ argv, files, yaml: 'log: { level: loud }\n' });
     expect(complaints.map((line) => line.split(': ')[0])).toEqual([

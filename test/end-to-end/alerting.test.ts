@@ -29,7 +29,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
   const endings: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
-    // There are enough threads for all jobs at once.
+    // There are enough threads to run all jobs at the same time.
     simulator = await startSimulator({ speed: 60, threadPoolSize: 500 });
     endings.push(() => simulator.stop());
     daemon = startDaemon(dir, simulator);

@@ -100,7 +100,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     const { daemon } = await setUp(({ control }) => {
       control.createProject('pay');
       const nowMs = Date.now();
-      // Joined, these labels are equal.
+      // The joined texts of these labels are equal.
       const pairs = [
         ...hostile.map((name) => ['group', name]),
         ['x', 'y,z'],

@@ -178,7 +178,7 @@ describe('end-to-end/members', () => {
     const all = await series();
     for (const gauge of ['automation_log_storage_queued{', 'automation_app_value{', 'automation_server_info{'])
       expect(seriesWith(all, gauge)).not.toEqual([]);
-    // The counters of common data continue.
+    // Counters of data that all members share stay visible.
     await eventually(async () => expect(seriesWith(await series(), 'automation_executions_total{')).not.toEqual([]));
     expect(seriesWith(all, 'several_members').length).toBe(2);
 

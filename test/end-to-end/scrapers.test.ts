@@ -36,7 +36,7 @@ async function asked(scrapers: number) {
     while (!over.signal.aborted) {
       const answer = await fetch(`${daemon.url}/metrics`, { headers });
       expect(answer.status).toBe(200);
-      // Only OpenMetrics ends with this mark.
+      // Only a scrape in OpenMetrics ends with `# EOF`.
       expect((await answer.text()).endsWith('# EOF\n')).toBe(index % 2 === 1);
       scrapes += 1;
     }

@@ -61,7 +61,7 @@ describe('http/owner-page', () => {
     expect({ status, location: headers.location }).toEqual({ status: 307, location: `http://b:9720${path}` });
   });
 
-  it.each(ofProd)('serves %s here if this exporter watches the server', async (path) => {
+  it.each(ofProd)('serves %s without a redirect if this exporter watches the server', async (path) => {
     const { ask } = await start({ is: 'us' });
     expect(await ask(`/here${path}`)).toMatchObject({ status: 200, body: 'here' });
   });
@@ -77,7 +77,7 @@ describe('http/owner-page', () => {
     '/executions/none/1',
     '/api/status',
     '/metrics',
-  ])('always serves %s here', async (path) => {
+  ])('does not redirect from %s if there are several servers', async (path) => {
     const { ask } = await start(other);
     expect((await ask(`/here${path}`)).body).toBe('here');
   });
@@ -90,7 +90,7 @@ describe('http/owner-page', () => {
     },
   );
 
-  it('serves the front page here', async () => {
+  it('does not redirect from the front page, even if there is only one server', async () => {
     const { ask } = await start(other, ['prod']);
     expect((await ask('/here/')).body).toBe('here');
   });

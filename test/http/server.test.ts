@@ -22,7 +22,7 @@ function routes(): Router[] {
   return [router];
 }
 
-/** The metrics page, for at most five scrapes at once. */
+/** The metrics page, for at most five simultaneous scrapes. */
 function toMetrics(read: () => readonly Buffer[]): Router {
   return metricsRoute({
     path: '/exposition',
@@ -100,8 +100,8 @@ describe('http/server', () => {
 
   it.each([
     ['nothing', 0],
-    ['a byte now and then', 1],
-  ])('closes the connection of a client that takes %s', async (_, bytes) => {
+    ['a byte from time to time', 1],
+  ])('closes the connection of a client that reads %s', async (_, bytes) => {
     const answer = Router();
     const cut = new Promise((resolve) => {
       answer.get('/much', (_request, response) => {

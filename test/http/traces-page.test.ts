@@ -48,7 +48,7 @@ Quarantined: nothing`);
     expect(body).toContain('<a href="./traces">reload</a>');
   });
 
-  it('links to the exporters that send other traces', async () => {
+  it('links to the exporters that send the traces of other servers', async () => {
     const watcher = { is: 'other', address: 'http://b:9720/', page: 'http://b:9720' } as const;
     const { text, body } = await readPage({ elsewhere: [{ server: 'prod', watcher }] });
     expect(text).toMatch(/^→ "prod" is watched by another exporter: http:\/\/b:9720\/ \(open\)\./);

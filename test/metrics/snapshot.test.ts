@@ -182,7 +182,7 @@ describe('metrics/snapshot', () => {
     expect(valuesOf({ collectors: new Set() })).toEqual([]);
   });
 
-  it('returns the same bytes as rendering all rows at once', async () => {
+  it('returns the same bytes as rendering all rows in one piece', async () => {
     const label = fc.string({ unit: 'binary', maxLength: 12 });
     const value = fc.double({ noNaN: true });
     const rowsOf = fc.oneof(

@@ -364,7 +364,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
   it.each([
     ['an unknown value', 'persistance: { enabled: true }', /persistance/],
     ['a size without a unit', 'persistence: { size: "2" }', /persistence\/size|persistence\.size/],
-    ['a word that is none of the known ones', 'image: { pullPolicy: Sometimes }', /pullPolicy/],
+    ['an unknown word', 'image: { pullPolicy: Sometimes }', /pullPolicy/],
     ['a port that does not exist', 'service: { port: 99999 }', /port/],
     ['a mistake in the configuration', 'config: { servers: [{ urll: "https://x" }] }', /urll/],
     ['a secret where its name belongs', 'secrets: ["Token=abc"]', /secrets/],

@@ -137,7 +137,7 @@ describe('status/read-status', () => {
     expect(server).toMatchObject({ ...told, executionMode: 'passive', executionModeSinceMs: nowMs - 60_000 });
   });
 
-  it('shows no mode that is no longer read', async () => {
+  it('shows no execution mode if the mode is no longer read', async () => {
     const recall = async (): Promise<Memory> => ({ mode: 'active' });
     const failing = poll({ collector: 'execution-mode' }, timedOut, vital);
     expect((await read([failing], { state: { recall } })).executionMode).toBeUndefined();

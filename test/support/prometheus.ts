@@ -81,7 +81,7 @@ ${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_config
   };
 }
 
-/** A real Alertmanager, which by default delivers to a webhook at once. */
+/** A real Alertmanager, which by default delivers to a webhook without delay. */
 export async function startAlertmanager(alertmanager: string, webhookUrl: string, config = deliverAtOnce(webhookUrl)) {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-alertmanager-'));
   const port = await freePort();

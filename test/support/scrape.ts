@@ -120,7 +120,7 @@ const offKinds: Partial<Record<OffReason, ErrorKind>> = {
 
 function ignore(): void {}
 
-/** Removes HELP lines and sorts the samples of each family, as literal expectations are written. */
+/** Removes HELP lines and sorts the samples of each family, so that texts can be compared. */
 function withoutHelp(text: string): string {
   const families = text.split(/^# HELP .*\n/m).filter((family) => family !== '');
   return families

@@ -113,7 +113,7 @@ export function serverClock(byMs: number): Card {
   return (scene, played) => setClocks(scene, played, scene.service.world.members, byMs);
 }
 
-/** Sets the clock of one or all members, by a second to a month, and later back. */
+/** Moves the clock of one or all members by between a second and a month, and later sets it back. */
 export function anyClock(which: 'all' | 'one'): Card {
   return (scene, played) => {
     const dice = scene.dice.of(`clock ${played.atMs}`);

@@ -85,7 +85,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
 
   function after(ms: number, work: () => void): Cancel {
     if (Number.isNaN(ms)) throw new RangeError('a timer has to have a time');
-    // Delays are as in Node: whole milliseconds, at least one; a delay that does not fit into 32 bits fires at once.
+    // Delays are as in Node: whole milliseconds, at least one; a timer whose delay does not fit into 32 bits fires immediately.
     const wholeMs = ms >= 1 && ms <= 2 ** 31 - 1 ? Math.trunc(ms) : 1;
     let isCancelled = false;
     const cancel = time.after((wholeMs + dice.next()) / rate, () =>

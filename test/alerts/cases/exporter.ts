@@ -108,7 +108,7 @@ export const exporterCases: readonly Case[] = [
   {
     alert: 'AutomationExporterExecutionsImported',
     minuteIs: 10,
-    // The recount of the last week finds executions of a whole day.
+    // In this window, recounts of the last week find executions of a whole day.
     series: {
       'automation_exporter_executions_imported_total{server="prod"}': bursts(24, 24 * 6),
       'automation_exporter_executions_observed_total{server="prod"}': counter(0, 0),

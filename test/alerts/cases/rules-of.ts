@@ -22,7 +22,7 @@ export function toRulesOf(alerts: readonly string[], text = ''): string {
   const isAsked = ({ alert = '', record }: Rule): boolean =>
     record === undefined ? alert === 'AutomationExecutionModePassive' || alerts.includes(alert) : text.includes(record);
   const needed = new Set(rules.filter(isAsked));
-  // The loop also reads the expressions that it adds.
+  // Each added expression may name further recordings, so the loop continues over added ones.
   for (const { expr } of needed) {
     for (const rule of rules) if (isMadeOf(expr, rule)) needed.add(rule);
   }

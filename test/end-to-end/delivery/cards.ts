@@ -9,7 +9,7 @@ export async function settle(world: World): Promise<void> {
   for (let count = 0; count < roundsToSettle; count += 1) await world.round({ isCalm: true, advanceMs: 15_000 });
 }
 
-/** Plays rounds, perhaps with kills. */
+/** Plays rounds, with or without kills. */
 export async function playRounds(world: World, count: number, mayFail = false): Promise<void> {
   for (let left = count; left > 0; left -= 1) await world.round({ mayFail });
 }

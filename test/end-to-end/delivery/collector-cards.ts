@@ -26,7 +26,7 @@ function toCard(collector: Collector, trouble: Trouble): Card {
     const wanted = sightings.count(sight) + minTimes;
     await collector.begin(trouble);
     await playRounds(world, 4);
-    // The problem must last until a daemon that has traces to send meets it.
+    // The problem lasts until it has affected several deliveries.
     for (let left = maxRounds; sightings.count(sight) < wanted; left -= 1) {
       if (left === 0) throw new Error(`seen too seldom: ${sight}`);
       finishSome(world, floodProject, 1);

@@ -67,7 +67,7 @@ async function expectSameCounters(trouble: Trouble): Promise<TracedRun> {
   return run;
 }
 
-/** Several projects are read at once, so the order of two new series is random. */
+/** Several projects are read at the same time, so the order of two new series is random. */
 function inOrder(shown: TracedRun['shown']): readonly string[] {
   return shown.map((text) => text.split('\n').toSorted().join('\n'));
 }

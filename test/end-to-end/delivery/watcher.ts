@@ -84,7 +84,7 @@ function tell(says: 'undelivered' | 'wrong', what: string): void {
   say({ says, what });
 }
 
-/** The write is synchronous, because the process may be killed at once. */
+/** The write is synchronous, because the process may be killed immediately afterwards. */
 function say(word: Word): void {
   const bytes = Buffer.from(`${JSON.stringify(word)}\n`);
   try {

@@ -33,7 +33,7 @@ describe('http/access/rate-limit', () => {
     expect(ask(4)).toEqual([true, true, true, false]);
   });
 
-  it('serves a known client at once while other clients send many requests', () => {
+  it('serves a known client without delay while other clients send many requests', () => {
     const isAllowed = createRateLimit(() => 0);
     const ask = (client?: string): boolean[] => Array.from({ length: 4 }, () => isAllowed(limit, client));
 
@@ -80,37 +80,43 @@ type Row = {
 
 describe('http/access/client-certificate', () => {
   it.each<Row>([
-    { client: 'no certificate', where: 'none is required', clientAuth: never },
-    { client: 'no certificate', where: 'one is verified if given', clientAuth: ifGiven },
-    { client: 'no certificate', where: 'any is required', clientAuth: any, reason: lacking },
-    { client: 'no certificate', where: 'a good one is required', clientAuth: verified, reason: lacking },
-    { client: 'a foreign one', where: 'none is required', clientAuth: never, shown: foreign },
+    { client: 'no certificate', where: 'no certificate is required', clientAuth: never },
+    { client: 'no certificate', where: 'a given certificate is verified', clientAuth: ifGiven },
+    { client: 'no certificate', where: 'any certificate is required', clientAuth: any, reason: lacking },
+    { client: 'no certificate', where: 'a verified certificate is required', clientAuth: verified, reason: lacking },
+    { client: 'a foreign certificate', where: 'no certificate is required', clientAuth: never, shown: foreign },
     {
-      client: 'a foreign one',
-      where: 'one is verified if given',
+      client: 'a foreign certificate',
+      where: 'a given certificate is verified',
       clientAuth: ifGiven,
       shown: foreign,
       reason: unknown,
     },
-    { client: 'a foreign one', where: 'any is required', clientAuth: any, shown: foreign },
-    { client: 'a foreign one', where: 'a good one is required', clientAuth: verified, shown: foreign, reason: unknown },
-    { client: 'a good one', where: 'a good one is required', clientAuth: verified, shown: good },
+    { client: 'a foreign certificate', where: 'any certificate is required', clientAuth: any, shown: foreign },
     {
-      client: 'a good one',
+      client: 'a foreign certificate',
+      where: 'a verified certificate is required',
+      clientAuth: verified,
+      shown: foreign,
+      reason: unknown,
+    },
+    { client: 'a good certificate', where: 'a verified certificate is required', clientAuth: verified, shown: good },
+    {
+      client: 'a good certificate',
       where: 'its name is allowed',
       clientAuth: verified,
       allowedSans: ['prometheus.example.org'],
       shown: good,
     },
     {
-      client: 'a good one',
+      client: 'a good certificate',
       where: 'its URI is allowed',
       clientAuth: verified,
       allowedSans: ['x', 'spiffe://here/prometheus'],
       shown: good,
     },
     {
-      client: 'a good one',
+      client: 'a good certificate',
       where: 'another name is allowed',
       clientAuth: verified,
       allowedSans: ['example.org'],
@@ -118,7 +124,7 @@ describe('http/access/client-certificate', () => {
       reason: others,
     },
     {
-      client: 'a foreign one',
+      client: 'a foreign certificate',
       where: 'its name is allowed',
       clientAuth: verified,
       allowedSans: ['prometheus.example.org'],

@@ -115,7 +115,7 @@ describe('http/access/users', () => {
     for (const guess of guesses.slice(0, 16)) expect(await settle(guess)).toBe('refused');
   });
 
-  it('admits known users at once while other clients guess passwords', async () => {
+  it('admits known users without delay while other clients guess passwords', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     for (let guess = 0; guess < 1100; guess += 1) await settle(users.admit(basic(`prometheus:${guess}`)));
@@ -135,7 +135,7 @@ describe('http/access/users', () => {
     expect(await settle(users.admit(basic('prometheus:another'), '10.0.0.1'))).toBe('refused');
   });
 
-  it('admits users with unchanged hashes at once after a reload', async () => {
+  it('admits users with unchanged hashes without delay after a reload', async () => {
     const { users, compared, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     await settle(users.admit(basic('nobody:guess')));
@@ -163,7 +163,7 @@ describe('http/access/users', () => {
     expect(await settle(users.admit(basic('prometheus:right')))).toBe('refused');
   });
 
-  it('applies changed users at once', async () => {
+  it('applies changed users immediately', async () => {
     const { users, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
     expect(await settle(users.admit(basic('prometheus:new')))).toBe('refused');

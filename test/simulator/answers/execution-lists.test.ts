@@ -110,7 +110,7 @@ describe('simulator/answers/execution-lists', () => {
     ]);
   });
 
-  it('removes hidden rows after it cuts the page', async () => {
+  it('removes hidden rows after it selects the rows of a page', async () => {
     const simulator = await startSmall();
     simulator.control.addToken({ token: 'half', policy: { hiddenJobs: [settleId] } });
     const options = { headers: { 'X-Rundeck-Auth-Token': 'half' } };

@@ -3,7 +3,7 @@ import { work } from '../../../simulator/scenarios/build.ts';
 import { ask, noon, oneStep, startOneJob, untilEnd } from '../caller.ts';
 
 describe('simulator/engine/finish', () => {
-  it('creates the next attempt of a failed job at once', async () => {
+  it('creates the next attempt of a failed job immediately', async () => {
     const simulator = await startOneJob({ failing: true, retry: { attempts: 1, delayMs: 30_000 } });
     simulator.control.runJob('job-1');
     const before = untilEnd(simulator, 1);

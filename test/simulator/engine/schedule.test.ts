@@ -71,7 +71,7 @@ describe('simulator/engine/engine', () => {
     // The clock showed 12:17, and now shows 12:12 again.
     simulator.control.setClockSkew(0);
     simulator.advance(34 * minuteMs);
-    // The executions of the truth contain the starts.
+    // The truth has the true start times.
     const starts = simulator.truth().executions.map(({ startedAtMs }) => (startedAtMs - noon) / minuteMs);
     await simulator.stop();
     expect(starts).toEqual([15, 30, 45]);
