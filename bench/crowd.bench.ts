@@ -140,7 +140,7 @@ async function waitFor(find: () => string | undefined): Promise<string> {
     if (found !== undefined) return found;
     await sleep(20);
   }
-  throw new Error('the daemon does not serve');
+  throw new Error('the daemon does not serve pages');
 }
 
 function readRss(pid: number): number {

@@ -81,7 +81,7 @@ async function addressIn(log: () => string): Promise<string> {
     if (url !== undefined) return url;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  throw new Error(`It did not start:\n${log()}`);
+  throw new Error(`The daemon did not start:\n${log()}`);
 }
 
 function readMemoryMb(pid: number | undefined, field: 'VmHWM' | 'VmRSS'): number {

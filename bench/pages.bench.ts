@@ -118,7 +118,7 @@ async function findPort({ stderr }: ChildProcess): Promise<number> {
     stderr?.resume();
     return Number(port);
   }
-  throw new Error(`the daemon does not serve: ${log}`);
+  throw new Error(`the daemon does not serve pages: ${log}`);
 }
 
 async function untilListed(port: number, agent: Agent): Promise<void> {

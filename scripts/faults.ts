@@ -54,7 +54,10 @@ export const faults: readonly (readonly [fault: string, outcome: string])[] = [
   ['The trace backend accepts part of a request', 'Delivers every trace'],
   ['The response of the trace backend is lost', 'Delivers every trace, perhaps twice with the same ids'],
   ['Fifty scrapers stop reading', 'Disconnects slow clients; memory stays limited, and polls continue'],
-  ['Fifty scrapers use both formats at once', 'The server gets no extra request, and each scraper gets its format'],
+  [
+    'Fifty scrapers use both formats simultaneously',
+    'The server gets no extra request, and each scraper gets its format',
+  ],
   ['There are too many job names, or very long ones', 'A scrape stays below 20 MB; every execution is counted'],
   ['Names contain special characters', 'Labels contain the names unchanged'],
   ['An execution has 100 steps on 200 nodes', 'The trace keeps to the limits, and contains all failures'],

@@ -126,7 +126,7 @@ function executionsImported(limits: Thresholds): Alert {
   const countedBefore = once(`increase(automation_exporter_executions_observed_total[${window}] offset ${window})`);
   return {
     alert: 'AutomationExporterExecutionsImported',
-    // Exporters that share a state read the server in turn.
+    // Exporters that share a state read the server one after the other.
     expr: [
       `${once(`increase(${imported}[${window}])`)} > 0`,
       `and\n${once(`increase(${imported}[${window}] offset ${window})`)} > 0`,

@@ -35,7 +35,7 @@ const server = createServer((request, response) => {
   const path = (request.url ?? '').replace(/^\/api\/\d+\//, '').replace(/\?.*/, '');
   response.on('error', () => undefined).setHeader('content-type', 'application/json');
   if (path === 'system/info') response.end('{"system":{"rundeck":{"version":"5.0.0","apiversion":47}}}');
-  // Every second answer is correct, because requests need projects.
+  // Every second list of projects is correct, because other requests need the names of projects.
   else if (path === 'projects' && (way === 'well' || (isDenied = !isDenied)))
     response.end('[{"name":"pay"},{"name":"shop"}]');
   else if (way === 'well') response.writeHead(404).end('{}');

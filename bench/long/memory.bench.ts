@@ -46,7 +46,7 @@ async function measure(size: (typeof sizes)[number], executionsPerMinute: number
   const { rssMb, anonMb, heapMb, externalMb, cpuSecondsPerMinute } = day;
   return {
     what: `${isIdle ? 'idle' : '10 executions a second'}, ${day.series} series after ${seconds} s`,
-    figure: `anonymous ${anonMb.toFixed(1)} MB (RSS ${rssMb.toFixed(0)}, heap ${heapMb.toFixed(0)}, external ${externalMb.toFixed(0)}), ${cpuSecondsPerMinute.toFixed(2)} s of processor a minute`,
+    figure: `anonymous ${anonMb.toFixed(1)} MB (RSS ${rssMb.toFixed(0)}, heap ${heapMb.toFixed(0)}, external ${externalMb.toFixed(0)}), ${cpuSecondsPerMinute.toFixed(2)} s of CPU time a minute`,
     mustReach: `anonymous <= ${maxMb.toFixed(1)} MB`,
     reached: anonMb <= maxMb,
   };

@@ -77,7 +77,7 @@ function toCosts({ readings }: Journal, metrics: Awaited<ReturnType<typeof readS
   const [withUs, without] = [middle(minutes.with), middle(minutes.without)];
   return [
     {
-      what: 'processor of the server, middle minute',
+      what: 'CPU time of the server, median minute',
       figure: `${(withUs * 100).toFixed(1)} % of a core in ${String(minutes.with.length)} minutes, without the exporter ${(without * 100).toFixed(1)} % in ${String(minutes.without.length)}`,
       mustReach: 'at most 2 % more',
       reached: withUs - without <= 0.02,

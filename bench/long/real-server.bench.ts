@@ -56,7 +56,7 @@ export async function run() {
         reached: true,
       },
       {
-        what: 'processor of the exporter',
+        what: 'CPU time of the exporter',
         figure: `${(readCpuMs(exporter.pid) / 1000 / minutes).toFixed(2)} s a minute`,
         mustReach: 'none',
         reached: true,
@@ -81,8 +81,8 @@ async function priceList(server: RealServer, jobs: ReadonlyMap<string, string>) 
     const isAlike = Math.abs(cpuMs - simulatedMs) <= Math.max(10, simulatedMs / 2);
     rows.push({
       what: `request ${name}`,
-      figure: `${cpuMs.toFixed(1)} ms of processor (simulator: ${simulatedMs.toFixed(1)}), ${wallMs.toFixed(0)} ms, HTTP ${String(status)}, ${String(body.length)} bytes`,
-      mustReach: isOurs ? '<= 500 ms of processor, as the simulator says' : 'none: the exporter does not send it',
+      figure: `${cpuMs.toFixed(1)} ms of CPU time (simulator: ${simulatedMs.toFixed(1)}), ${wallMs.toFixed(0)} ms, HTTP ${String(status)}, ${String(body.length)} bytes`,
+      mustReach: isOurs ? '<= 500 ms of CPU time, as in the simulator' : 'none: the exporter does not send it',
       reached: !isOurs || (cpuMs <= 500 && isAlike),
     });
   }
@@ -114,7 +114,7 @@ async function watch(server: RealServer, seconds: number): Promise<Span> {
 function share(name: string, span: Span, idle: Span) {
   const ours = (span.cpuShare - idle.cpuShare) * 100;
   return {
-    what: `processor of the server, ${name}`,
+    what: `CPU time of the server, ${name}`,
     figure: `${(span.cpuShare * 100).toFixed(1)} % of a core, without the exporter ${(idle.cpuShare * 100).toFixed(1)} %: ${ours.toFixed(1)} % for the exporter`,
     mustReach: '<= 2 %',
     reached: ours <= 2,

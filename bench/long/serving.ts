@@ -59,7 +59,7 @@ export async function startServe(
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   await stop();
-  throw new Error(`It did not start:\n${log}`);
+  throw new Error(`The daemon did not start:\n${log}`);
 }
 
 export function readMemoryMb(pid: number, field: 'VmHWM' | 'VmRSS' | 'RssAnon'): number {

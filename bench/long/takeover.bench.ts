@@ -47,7 +47,7 @@ export async function run() {
       toRow('checks in which two replicas showed the server', scene.doubles(), 0),
       toRow('executions that are not counted once', missing, 0),
       {
-        what: 'a replica that owns nothing, in a minute',
+        what: 'cost of a replica that owns nothing, in a minute',
         figure: `${((follower.cpuSeconds * 60_000) / followMs).toFixed(2)} s of processor time, ${follower.memoryMb.toFixed(0)} MB resident`,
         mustReach: 'reported',
         reached: true,
@@ -119,7 +119,7 @@ async function startScene(tool: NonNullable<ReturnType<typeof findTool>>) {
       if (owners.some((replica) => replica !== than)) acquiredMs ??= ms;
       if (only !== undefined && only.replica !== than && only.value === finished)
         return { replica: only.replica, acquiredMs: acquiredMs ?? ms, countedMs: ms };
-      if (ms > 2 * maxMs) throw new Error('nobody shows the server');
+      if (ms > 2 * maxMs) throw new Error('no replica shows the server');
       await new Promise((resolve) => setTimeout(resolve, scrapeEveryMs));
     }
   }

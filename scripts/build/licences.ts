@@ -22,10 +22,10 @@ function isAccepted(license: string): boolean {
   return choices.some((choice) => choice.split(' AND ').every((name) => accepted.has(name.trim())));
 }
 
-/** Renders the licences of all bundled packages in the words of their authors. */
+/** Renders the licence texts of all bundled packages, as their authors wrote them. */
 export function renderLicences(inside: readonly Inside[]): string {
   const parts = inside.map(({ name, version, license, texts }) => {
-    const text = texts.length === 0 ? `Its package carries no text of its licence, ${license}.` : texts.join('\n\n');
+    const text = texts.length === 0 ? `The package contains no text of its licence, ${license}.` : texts.join('\n\n');
     return `${rule}\n${name} ${version} (${license})\n${rule}\n\n${text}\n`;
   });
   return `The files of automation-exporter contain code of these packages, under their licences.\n\n${parts.join('\n')}`;

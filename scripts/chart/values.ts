@@ -120,7 +120,7 @@ export const chartValues: readonly ChartValue[] = [
     'ingress.tlsSecret',
     '',
     secretName,
-    'Existing Secret, or one that an issuer creates, with the certificate of that host.',
+    'Secret with the certificate of the host of the Ingress: an existing one, or one that an issuer creates.',
   ),
   row('httpRoute.enabled', false, flag, 'Create an HTTPRoute of the Gateway API instead, with the same host and path.'),
   row('httpRoute.parentRefs', [], objects, 'Gateways of the HTTPRoute; required if it is enabled.'),

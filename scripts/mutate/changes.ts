@@ -56,7 +56,7 @@ const branching = [
   'DoWhileStatement',
 ];
 
-/** Numbers above this are limits or units: changing them by one is no fault, but doubling them or setting them to 0 is. */
+/** Larger numbers are limits or units. A change by one is no fault, but a doubled number or a 0 is. */
 const largeNumber = 100;
 
 /** Yields the faults of a node without the nodes below it. */

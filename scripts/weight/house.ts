@@ -123,7 +123,7 @@ function countFloors(rooms: ReadonlyMap<string, Set<string>>, circles: readonly 
   return Math.max(0, ...[...rooms.keys()].map(floorOf));
 }
 
-// Returns the room of a file: its folder in `src/`. Each file beside the folders is a room of the drawing.
+// Returns the room of a file: its folder in `src/`. In the drawing, each file beside the folders is a room of its own.
 function roomOf(path: string): string | undefined {
   const [folder, room, ...rest] = path.split('/');
   if (folder !== 'src' || room === undefined) return undefined;

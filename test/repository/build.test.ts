@@ -36,7 +36,7 @@ Copyright A
 c 4.0.0 ((MIT OR GPL-3.0))
 --------------------------------------------------------------------------------
 
-Its package carries no text of its licence, (MIT OR GPL-3.0).
+The package contains no text of its licence, (MIT OR GPL-3.0).
 `);
   });
 

@@ -9,7 +9,7 @@ export type ExecutionQuery = {
   /** With a date, the list has only finished executions. */
   readonly dated: boolean;
   readonly matches: (execution: Execution) => boolean;
-  /** True if only dates select executions, which makes counting fast. */
+  /** True if the query selects executions only by dates, so that counting is fast. */
   readonly plain: boolean;
 };
 
