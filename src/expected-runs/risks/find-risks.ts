@@ -128,7 +128,7 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
     const running = input.running.get(job.id) ?? [];
     const skippedMs = findSkipped(timesMs, { ...input, durationMs, running, atOnce });
     const overdue = running.find(({ startedAtMs }) => startedAtMs + durationMs < input.nowMs);
-    const usual = { durationMs, atOnce };
+    const usual = { durationMs, limit: toLimit(job, atOnce), atOnce };
     const lastsUntilMs = overdue ? 2 * input.nowMs - overdue.startedAtMs - durationMs : 0;
     const laterMs = skippedMs.filter((time) => time >= lastsUntilMs);
     const soonMs = skippedMs.slice(0, skippedMs.length - laterMs.length);
@@ -144,22 +144,23 @@ function toCrowdsOf(crowds: readonly Crowd[], ownerUuid = ''): readonly Crowd[] 
   return crowds[0]?.ownerUuid === undefined ? crowds : crowds.filter((crowd) => crowd.ownerUuid === ownerUuid);
 }
 
-type Usual = { readonly durationMs: number; readonly atOnce: number };
+type Usual = { readonly durationMs: number; readonly limit: string; readonly atOnce: number };
 
-function toOverlap(path: string, { durationMs, atOnce }: Usual): Risk {
+function toOverlap(path: string, { durationMs, limit, atOnce }: Usual): Risk {
   const result = atOnce === 1 ? 'longer than the time to its next start' : `so more than ${atOnce} runs would overlap`;
   const text = `${path} usually takes ${toDuration(durationMs)}, ${result}`;
-  const evidence = `one run in four takes even longer, and the job ${toLimit(atOnce)}`;
+  const evidence = `one run in four takes even longer, and the job ${limit}`;
   return { reason: 'overlap', subject: path, text, sinceMs: undefined, evidence };
 }
 
-function toLimit(atOnce: number): string {
+function toLimit({ definition }: WatchedJob, atOnce: number): string {
+  if (definition?.allowsSeveral === undefined) return 'may not allow two runs at once (its definition was not read)';
   return atOnce === 1 ? 'does not allow two runs at once' : `allows only ${atOnce} runs at once`;
 }
 
-function toOverdue(path: string, { id, startedAtMs }: SeenRun, { durationMs, atOnce }: Usual): Risk {
+function toOverdue(path: string, { id, startedAtMs }: SeenRun, { durationMs, limit }: Usual): Risk {
   const text = `${path}, which usually takes ${toDuration(durationMs)}, has been running`;
-  const evidence = `#${id} has not ended, and the job ${toLimit(atOnce)}`;
+  const evidence = `#${id} has not ended, and the job ${limit}`;
   return { reason: 'overlap', subject: path, text, sinceMs: startedAtMs, evidence, executionId: id };
 }
 

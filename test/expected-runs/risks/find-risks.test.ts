@@ -215,7 +215,10 @@ describe('expected-runs/risks/find-risks', () => {
     expect((await risksOf([job('a', times, { allowsSeveral: true })], { durationMs, running })).atRisk).toBe(0);
     // A run that is overdue for 18 min may take 18 min more, and the next run may end in 32 min.
     const overdue = new Map([['a', [{ id: 7, startedAtMs: nowMs - 30 * minuteMs, kind: 'scheduled' as const }]]]);
-    expect((await risksOf([job('a', times)], { durationMs, running: overdue })).troubles).toMatchObject([
+    const unread = await risksOf([job('a', times)], { durationMs, running: overdue });
+    expect(unread.troubles[0]?.evidence).toMatch(/and the job may not allow two runs at once \(its definition/);
+    const single = { definition: { allowsSeveral: false, askedAtMs: 0 } };
+    expect((await risksOf([job('a', times, single)], { durationMs, running: overdue })).troubles).toMatchObject([
       {
         text: 'pay/a, which usually takes 12 min, has been running',
         evidence: '#7 has not ended, and the job does not allow two runs at once',
