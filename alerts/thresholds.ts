@@ -205,7 +205,7 @@ export const defaultThresholds: Thresholds = {
   // Twice the longest time between two reads of an idle project.
   executionLagSeconds: executionLimits.lagSeconds,
   executionsLaggingFor: '10m',
-  // The longest time between two reads of an idle project, so that a second read confirms the first.
+  // This is the longest time between two reads of an idle project: the alert fires only if a second read hides executions too.
   executionsHiddenFor: '15m',
   importsWindow: formatDuration(executionLimits.importsWindowMs),
   executionsImportedFor: '1h',

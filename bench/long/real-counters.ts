@@ -29,8 +29,8 @@ const counters: Readonly<Record<string, (row: ListedRow) => readonly Share[]>> =
 };
 
 /**
- * Compares each counter with the rows of the server: at least the executions that ended long enough ago, at most all that were
- * ever seen.
+ * Compares each counter with the rows of the server. The least value counts the executions that ended long enough ago;
+ * the greatest counts all recorded executions.
  */
 export function judgeCounters(
   { executions }: Journal,

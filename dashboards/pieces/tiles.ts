@@ -16,7 +16,7 @@ export function stateTile(facts: PanelFacts & { readonly words: StateWords }): G
   return toGridPanel(tile, facts, 'now');
 }
 
-/** A tile with a number whose colour changes to notable and then to bad as it grows. */
+/** A tile with a number. From `notableFrom` and from `badFrom` on, the tile has another colour. */
 export function numberTile(
   facts: PanelFacts & { readonly notableFrom?: number; readonly badFrom?: number },
 ): GridPanel {

@@ -39,7 +39,7 @@ describe('alerts, problems and pages', () => {
     const found = kindsOf(alert);
     expect(found.length > 0).toBe(withoutProblem[alert] === undefined);
     for (const kind of found) {
-      // The alert names the job, so its page is more exact.
+      // An alert about one job links to the page of the job instead.
       expect([pages[ofKind(kind).page], pageOf.job]).toContain(page);
       expect({ kind, isNote: ofKind(kind).isNote === true }).toEqual({ kind, isNote: severity === 'info' });
     }

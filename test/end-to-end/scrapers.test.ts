@@ -85,7 +85,7 @@ describe('end-to-end/scrapers', () => {
     const before = readRssMb(daemon.pid);
     const readers = Array.from({ length: 50 }, () => {
       const socket = connect({ host: '127.0.0.1', port: Number(port) }).on('error', () => undefined);
-      // The client sends requests and reads no response of some hundred kB.
+      // The client sends eight requests, and reads none of the responses, which have some hundred kB each.
       socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8));
       return socket.pause();
     });

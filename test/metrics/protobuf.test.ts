@@ -147,7 +147,7 @@ describe('metrics/protobuf', () => {
     expect((await read(snapshots))[0]?.series[0]?.startSeconds).toBe(1_700_000_000);
   });
 
-  it("writes the exporter's own counts natively, since the start of the process", async () => {
+  it("writes the exporter's own counts as native histograms, with the start of the process as their start", async () => {
     const registry = new Registry();
     const took = instrument({ name: 'own_seconds', help: 'Own.', labelNames: ['a', 'b'], buckets: [1] })(registry);
     const bare = instrument({ name: 'own_bare_seconds', help: 'Own.', buckets: [1] })(registry);
