@@ -144,9 +144,10 @@ function toCrowdsOf(crowds: readonly Crowd[], ownerUuid = ''): readonly Crowd[] 
   return crowds[0]?.ownerUuid === undefined ? crowds : crowds.filter((crowd) => crowd.ownerUuid === ownerUuid);
 }
 
-type Usual = { readonly durationMs: number; readonly limit: string; readonly atOnce: number };
+type Usual = { readonly durationMs: number; readonly atOnce: number };
+type Limited = Usual & { readonly limit: string };
 
-function toOverlap(path: string, { durationMs, limit, atOnce }: Usual): Risk {
+function toOverlap(path: string, { durationMs, limit, atOnce }: Limited): Risk {
   const result = atOnce === 1 ? 'longer than the time to its next start' : `so more than ${atOnce} runs would overlap`;
   const text = `${path} usually takes ${toDuration(durationMs)}, ${result}`;
   const evidence = `one run in four takes even longer, and the job ${limit}`;
@@ -158,7 +159,7 @@ function toLimit({ definition }: WatchedJob, atOnce: number): string {
   return atOnce === 1 ? 'does not allow two runs at once' : `allows only ${atOnce} runs at once`;
 }
 
-function toOverdue(path: string, { id, startedAtMs }: SeenRun, { durationMs, limit }: Usual): Risk {
+function toOverdue(path: string, { id, startedAtMs }: SeenRun, { durationMs, limit }: Limited): Risk {
   const text = `${path}, which usually takes ${toDuration(durationMs)}, has been running`;
   const evidence = `#${id} has not ended, and the job ${limit}`;
   return { reason: 'overlap', subject: path, text, sinceMs: startedAtMs, evidence, executionId: id };
