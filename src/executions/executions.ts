@@ -67,10 +67,10 @@ export type ExecutionsStatus = {
   readonly nowMs: number;
   /** The server time at which running executions were last read; undefined before the first read. */
   readonly seenMs: number | undefined;
-  /** The result and the time of the last read, while running executions cannot be read. */
+  /** The last result that could be read, and its time; set only while running executions cannot be read. */
   readonly lastRead?: { readonly running: readonly Execution[]; readonly seenMs: number } | undefined;
   readonly visibility: Sight;
-  /** The imports; undefined if the last counted execution was not an import. */
+  /** The imports since the last other execution; undefined if the last counted execution was not an import. */
   readonly imports?: ImportsSince | undefined;
   readonly jobs: ReadonlyMap<string, JobFacts>;
   /** Reports whether a project has series. Deleted and excluded projects have no series. */
@@ -246,7 +246,10 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
 };
 
-/** Plans reads of averages. If a job runs as a step of another job, its average changes without a counted execution. */
+/**
+ * Decides when the average durations of jobs are read. If a job runs as a step of another job, its average changes without a
+ * counted execution.
+ */
 export function createAverages({ cache, serverNowMs, clock }: Options) {
   const begunTicks = clock.ticks();
   const askedTicks = new Map<string, number>();

@@ -55,7 +55,7 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   const { signal, showing, projectList, visibility, found } = round;
   const running = await readRunningOnce(round);
   const time = found.serverClock.now(running.serverMs);
-  // The two responses may be from members with different clocks.
+  // The server time and the running executions may come from members with different clocks.
   found.overlap.noteClocks([time.nowMs, running.serverMs ?? time.nowMs], time.nowMs);
   const sinceTicks = tools.options.clock.ticks();
   const { nowMs, doubtedMs } = time;
@@ -116,7 +116,7 @@ async function readEnds(round: Round, { running = [], nowMs, isDoubtful }: Round
   const api = (): Api => within(round);
   const before = new Set(projectList.names());
   await faults.attempt(() => projectList.refresh({ cache, overlap, api, nowMs, isDoubtful, running }));
-  // A project that is listed again is read at once, even if it was missing for long.
+  // A project that is listed again is read in this round, even if it was missing for long.
   for (const project of projectList.names()) {
     if (!before.has(project) && cache.states.get(project)?.hold !== undefined)
       activities.note(project, { readAtMs: 0 }, nowMs);

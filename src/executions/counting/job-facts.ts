@@ -63,7 +63,7 @@ function isAhead(atMs: number, seenAtMs: number): boolean {
   return atMs > seenAtMs + maxAheadMs;
 }
 
-/** Sets future times of facts to just before the end of a later run. */
+/** Replaces future times of the facts by a time just before the end of a later run. */
 function withoutAhead(facts: JobFacts, endedAtMs: number, seenAtMs: number): JobFacts {
   const settle = <Time extends number | undefined>(atMs: Time): Time | number =>
     atMs !== undefined && isAhead(atMs, seenAtMs) ? endedAtMs - 1 : atMs;

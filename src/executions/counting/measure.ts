@@ -21,7 +21,7 @@ export type Measured = {
   readonly cells: ReadonlyMap<string, Cell>;
   readonly jobs: ReadonlyMap<string, JobFacts>;
   readonly unmeasured: Readonly<Record<UnmeasuredReason, number>>;
-  /** The number of runs of jobs with the same labels as another job, which are counted together. */
+  /** The number of runs whose job has the labels of another job, so that both jobs are counted together. */
   readonly merged: number;
   readonly claims: Claims;
 };

@@ -58,7 +58,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   const counted: Finished[] = [];
   const regular: Entry[] = [];
   let imported = 0;
-  // The order is built only for new rows.
+  // An id order is built only if a row is new.
   let present: IdOrder | undefined;
   let later: IdOrder | undefined;
   let newEpochAtMs: number | undefined;
@@ -123,8 +123,8 @@ export function reconcile(input: ReconcileInput): Reconciled {
 }
 
 /**
- * Returns an id order that includes these rows. If the clock was set back, perhaps no other ids are known for the time after
- * the server time.
+ * Returns an id order that includes these rows. If the clock was set back, these rows may have the only known ids after the
+ * server time.
  */
 function toLaterOrder({ rows, ids, oneTimeIds, latestMs, epochStartedAtMs }: ReconcileInput): IdOrder {
   const ordered = rows.filter(

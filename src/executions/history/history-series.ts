@@ -46,7 +46,7 @@ export function toHistorySeries(
     const { family } = first;
     const render = createRowRenderer(family, baseLabels);
     const lines = one.rows.map((row) => render(row).slice(0, -'0\n'.length));
-    // Replaces the unsorted pairs at once, to save memory.
+    // Replaces the unsorted pairs immediately, to save memory.
     one.changes = sortPairs(one.changes);
     return [{ family, lines, changes: one.changes }];
   });

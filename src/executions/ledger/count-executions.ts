@@ -58,7 +58,7 @@ export function createCountExecutions(
   /** Removes old entries. Executions that ended before `prunedThroughMs` are never counted again. */
   async function prune(state: ProjectState): Promise<ProjectState> {
     const fromMs = state.prunedThroughMs ?? state.countedFromMs;
-    // The earlier time is used: by a clock far ahead, entries would be removed too early.
+    // The earlier of the two times is used, because a clock that is far ahead would remove entries too early.
     const nowMs = Math.min(state.scannedThroughMs, clock.now());
     const prunedThroughMs = await planPrune(ledger, server, { project: state.project, fromMs }, nowMs - keepMs);
     if (prunedThroughMs === fromMs) return state;
@@ -175,7 +175,7 @@ function report({ found, measured }: Count, lateBeforeMs: number, observe: Execu
 
 type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number };
 
-/** Splits runs by epoch, because rows of two databases may come together. */
+/** Splits runs by epoch, because one read may return rows of two databases. */
 function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): RunsOfEpoch[] {
   const byEpoch = [
     // If both epochs have facts about a job, the facts of the current epoch are stored.

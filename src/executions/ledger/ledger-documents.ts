@@ -40,7 +40,7 @@ export type LedgerFacts = {
   /** The time that the server clock has reached, if it was more than a day ahead. */
   readonly reachedMs?: number | undefined;
   readonly buckets?: readonly number[] | undefined;
-  /** The start of native histograms of durations. */
+  /** The time at which native histograms of durations began. */
   readonly nativeSeconds?: number | undefined;
 };
 
@@ -126,7 +126,7 @@ export function planDocuments(change: LedgerChange, contents: Contents): Planned
   return { documents, sheets: added.sheets, goneCells, goneHours };
 }
 
-/** The maximum number of hours with starts, which is three months of hours. */
+/** The maximum number of hours for which ids are stored: about twelve weeks if runs start in every hour. */
 const maxIdHours = 2000;
 
 function forgetProject({ cells, jobs }: Contents, project: string | undefined): LedgerDocument[] {

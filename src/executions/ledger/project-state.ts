@@ -61,7 +61,7 @@ export type ProjectActivity = {
   readonly unshownSinceMs: number | undefined;
   /** The times of the last two counted runs of the project, latest first. */
   readonly lastRunsMs?: readonly number[];
-  /** True if the last day of the project has too many executions to be read at once. */
+  /** True if the last day of the project has too many executions for one read. */
   readonly isDayLong: boolean;
 };
 
@@ -85,16 +85,18 @@ export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: numbe
 
 /**
  * Changes a state after the server clock was set back to `toMs`: all executions after `toMs` are read and counted again. For a
- * new project, counting begins a minute earlier, because the step may have been noticed late, and a new project has no earlier
- * runs that could be counted by mistake.
+ * new project, counting begins a minute earlier, because the step may have been noticed late. A new project has no earlier runs
+ * that could be counted by mistake.
  */
 export function rewind(state: ProjectState, toMs: number, isNew = false): ProjectState {
   return rewindAbsent(state, { toMs: isNew ? toMs - maxUnnoticedMs : toMs, isCertain: true });
 }
 
 /**
- * Changes a state after the clock was set back by an unknown amount while the exporter was not running. Counting begins earlier
- * by the known minimum. About an hour is read again, because the clock may have been set back further.
+ * Changes a state after the clock was set back by an unknown amount while the exporter was not running. If a read time is in
+ * the future, its distance from now is the known minimum of this amount. Counting begins earlier by the minimum. The clock may
+ * have been set back by more, usually by an hour. So the rest of an hour before now is read again, or as much as the minimum if
+ * that is longer.
  */
 export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;

@@ -76,7 +76,7 @@ export function isInRestoreGap(
 /** The end of the gap before the first round, when the server time is unknown. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
-/** A restore repeats the recounts of the last 23 hours before the copy. A span of less than a day is read at once. */
+/** A restore repeats the recounts of the last 23 hours before the copy. A span of less than a day is read as one window. */
 const rewindMs = 23 * 3_600_000;
 
 function rewind(state: ProjectState, knownId: number | undefined): ProjectState {

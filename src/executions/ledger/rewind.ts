@@ -13,7 +13,10 @@ type BothTimes = ServerTime & { readonly ownMs: number };
  * had reached, or undefined.
  */
 export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
-  /** The target of a rewind that is not stored yet: a step is reported only once, and storing fails if the disk is full. */
+  /**
+   * The target of a rewind that is not stored yet. The target is kept because a step is reported only once, and storing fails
+   * if the disk is full.
+   */
   let owedToMs: number | undefined;
   /** By how much the clock was set back while the exporter was not running; 0 once the rewind is stored. */
   let backMs: number | undefined;
@@ -123,7 +126,8 @@ export function createFollowSkew(cache: LedgerCache) {
       await cache.update(async () => {
         const facts = cache.facts();
         const isKept = skewMs === undefined || Math.abs(skewMs - (facts.skewMs ?? Infinity)) <= stepMs;
-        // The stored time may be up to a day too early, because the exporter reads one more day after a restart.
+        // The stored time may be up to a day too early: this has no effect, because the exporter reads one more day after a
+        // restart.
         const isReached = reachedMs !== undefined && reachedMs > (facts.reachedMs ?? 0) + dayMs;
         if (isKept && latest === facts.leap && !isReached) return undefined;
         return { facts: { ...facts, skewMs, leap: latest, ...(isReached ? { reachedMs } : {}) } };
@@ -136,7 +140,7 @@ export function createFollowSkew(cache: LedgerCache) {
 
 type Followed = {
   readonly leap: Window | undefined;
-  /** The maximum by which the server clock was behind its present setting since the difference was last stored. */
+  /** By how much the server clock was behind its present setting, at most, since the difference was last stored. */
   readonly wasBehindMs: number;
   /** Stores the difference of the clocks, and the time that a clock more than a day ahead has reached. */
   readonly keep: (reachedMs?: number) => Promise<void>;

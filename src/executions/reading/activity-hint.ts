@@ -41,8 +41,8 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>) {
   }
 
   /**
-   * Ends a search after every project has been read. Earlier executions that are still missing cannot be read, and count as
-   * usual.
+   * Ends a search after every project has been read. Executions that are still missing cannot be read, and become a part of the
+   * usual difference.
    */
   async function endSearch(api: Api, input: HintInput, { sinceMs, found }: Pick<Search, 'sinceMs' | 'found'>) {
     search = undefined;

@@ -141,7 +141,7 @@ function createDue({ totals, states }: LedgerCache, ticks: () => number) {
     note: (project: string): void => {
       dueTicks.set(project, ticks() + everyMs);
     },
-    /** Returns the project whose list is due longest; new projects come first. */
+    /** Returns the project whose list has been due longest; new projects come first. */
     find: (): string | undefined => {
       const projects = new Set([...totals.jobs.values()].map(({ project }) => project));
       for (const project of projects) if (states.get(project)?.hold !== undefined) projects.delete(project);

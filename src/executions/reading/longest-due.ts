@@ -1,4 +1,4 @@
-/** Returns what has been due longest, and the first of equals; undefined if nothing is due. */
+/** Returns the item that has been due longest (of equal items, the first); undefined if nothing is due. */
 export function findLongestDue<Item>(
   items: Iterable<Item>,
   nowTicks: number,

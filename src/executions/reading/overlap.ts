@@ -27,7 +27,7 @@ export function createOverlap(
   }
 
   function ms(nowMs: number): number {
-    // The wider overlap ends at once if the clock was set back.
+    // If the clock was set back, the wider overlap ends immediately.
     return nowMs < widest.untilMs && widest.untilMs - nowMs <= rememberedForMs ? widest.ms : minMs;
   }
 

@@ -24,8 +24,8 @@ type ListingInput = {
 
 /**
  * Plans changes for a new list of projects. New projects start at the time of the previous list, and missing projects are put
- * on hold. If a project appears when another disappears, it may be a renamed project, so the new project starts with the
- * progress of the other project; the ids of counted executions prevent a second count.
+ * on hold. If a project appears when another disappears, the project may have been renamed. So the new project starts with the
+ * progress of the other project. The ids of counted executions prevent a second count.
  */
 export function planProjects({
   names,
@@ -86,7 +86,7 @@ function toUnreadMs({
   return Math.min(scannedThroughMs, oldest?.beginMs ?? scannedThroughMs, againFromMs);
 }
 
-/** Reports whether a project disappeared from the list. A read may show earlier that a project is missing. */
+/** Reports whether a project disappeared from the list. A read may show that a project is missing before the list shows it. */
 function isGone(
   { project, hold, heldSinceMs = Number.NEGATIVE_INFINITY }: ProjectState,
   names: ReadonlySet<string>,

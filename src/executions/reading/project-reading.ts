@@ -74,7 +74,8 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const unshown = purpose === 'probe' ? await countUnshown(api, before, { sinceMs, nowMs }) : 0;
   if (unshown > 0) return { ...nothingRead, total: unshown, hidden: unshown, isUnshown: true };
   if (purpose === 'probe') shownLately.add(project);
-  // A clock that was set ahead does not lengthen the outage. After a restore, executions of any age count again.
+  // The time that the clock skipped when it was set ahead does not count as outage. After a restore, executions of any age
+  // count again.
   const isRestored = isInRestoreGap(before, cache.facts());
   const limitMs = isRestored ? Number.POSITIVE_INFINITY : catchUpLimitMs + overlap.leaptMs(readThroughMs(before));
   const { countedFromMs } = resume(before, nowMs, limitMs);

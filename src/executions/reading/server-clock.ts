@@ -116,8 +116,8 @@ function createBelief() {
     doubted = undefined;
     if (ahead !== undefined && ticks - ahead.atTicks > rememberedForMs) ahead = undefined;
     if (aheadMs > stepMs) ahead ??= { sinceMs: Math.floor(reckonedMs), atTicks: ticks };
-    // Late executions from before a step that was first in doubt are visible by now, so the span begins at the time without the
-    // step.
+    // If the step was in doubt at first, late executions from before the step are visible by now. So the span begins at the
+    // time that the clock would show without the step.
     const leap =
       aheadMs > stepMs && aheadMs <= maxLeapMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
     if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, wasUnseen, leap };
@@ -143,7 +143,7 @@ const knownForMs = 300_000;
 const maxJumpMs = 3_600_000;
 const doubtedForMs = 300_000;
 const rememberedForMs = 86_400_000;
-/** How long the clock may be unknown: the time of an interval and a slow round. */
+/** How long the server time may be unknown before a step may have passed unnoticed: an interval and a slow round. */
 const unseenForMs = 60_000;
 const checkEveryMs = 900_000;
 const minApartMs = 60_000;

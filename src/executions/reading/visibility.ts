@@ -36,9 +36,9 @@ type Look = {
 export type Visibility = ReturnType<typeof createVisibility>;
 
 /**
- * Records reads that were denied, or showed fewer rows than the server counts. Two cases need one more request per round for
- * one project: releases up to 3.4.4 omit denied projects from the list of all running executions without an error, and a short
- * window does not show how much of a project is hidden.
+ * Records reads that were denied, or showed fewer rows than the server counts. Each round sends one more request about one
+ * project, for two reasons. Releases up to 3.4.4 omit denied projects from the list of all running executions without an error.
+ * A short window does not show how much of a project is hidden.
  */
 export function createVisibility(ticks: () => number) {
   const history = new Map<string, HiddenHistory>();
@@ -63,7 +63,7 @@ export function createVisibility(ticks: () => number) {
     }
     const wasHidden = history.delete(project);
     partlyDue.delete(project);
-    // The progress of the project is already after this window, so the window is read again here.
+    // Rounds have already read this window without its hidden rows, so the window is read again here.
     if (wasHidden) await reading.readAgain(api, project, window, nowMs);
   }
 

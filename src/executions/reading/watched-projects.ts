@@ -37,7 +37,7 @@ export function createWatchedProjects({ readProjects, clock, everyMs, settings }
 
   return {
     names: (): readonly string[] => names,
-    /** Reads the list of projects when due: once a minute, and at once if an execution runs in a project that is not listed. */
+    /** Reads the list of projects once a minute, and immediately if an execution runs in a project that is not listed. */
     refresh: async ({ cache, overlap, api, nowMs, isDoubtful, running = [] }: Round): Promise<void> => {
       // Excluded projects are put on hold before any request: they must not count while the list of projects cannot be read.
       const ticks = clock.ticks();

@@ -28,10 +28,13 @@ export const cicdSeries = {
 
 type Sum = Began & { readonly name: string; readonly outcome: Outcome; count: number; sum: number; counts: number[] };
 
-/** The native part of a histogram, and the common start of both parts. */
+/** The native part of a histogram, and the start time that the native and the classic part share. */
 type Began = { native: NativePart; startSeconds: number | undefined };
 
-/** Returns the native part of durations. If classic buckets were counted earlier, both parts start with the native part. */
+/**
+ * Returns the native part of durations. Both parts start when the native part starts, even if classic buckets were counted
+ * earlier.
+ */
 export function toNativeBegin(cell: Cell, nativeSeconds: number | undefined): Began {
   const native = toNativePart(cell.kind === 'durations' && cell.isReleased ? cell : { count: 0 });
   return { native, startSeconds: native.before === undefined ? cell.startSeconds : nativeSeconds };

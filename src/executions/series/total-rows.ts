@@ -18,7 +18,7 @@ type RowsInput = {
   readonly behind?: ReadonlySet<string>;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf' | 'ownerOf'>;
   readonly exemplars: Pick<Exemplars, 'of'>;
-  /** The start of native histograms of durations. */
+  /** The time at which native histograms of durations began. */
   readonly nativeSeconds: number | undefined;
 };
 
@@ -145,7 +145,7 @@ function toJobRows(facts: JobFacts, { successAgeMsOf, ownerOf }: RowsInput['sett
   ];
 }
 
-/** Returns rows of the class while the last run of the job is a failure. */
+/** Returns the rows that show the class of the last run of a job, if this run failed. */
 function toLastFailureRows(
   { lastId, lastFailure }: JobFacts,
   job: Readonly<Record<'project' | 'job_group' | 'job_name', string>>,
