@@ -100,7 +100,9 @@ export function createOutlook(options: RisksOptions) {
   };
 }
 
-/** Finds the runs at risk in the next hours. `crowds` are the crowds of the last plan. */
+/**
+ * Finds the runs at risk in the next hours. `crowds` are the spans of the last plan in which runs start without a free thread.
+ */
 function lookForRisks(
   { jobs, port, notes, settings, surroundings }: RisksOptions,
   { hours, crowds }: { readonly hours: number; readonly crowds: readonly Crowd[] },
@@ -162,7 +164,7 @@ async function lookForWindows(options: RisksOptions, wish: WindowWish, pause: Pa
   const expected = listExpected(options);
   const underWay = toUnderWay(port);
   const runs = underWay.map(({ endMs, job, isMeasured }) => ({
-    // An overdue run is expected to last as long again as it is overdue.
+    // A run that is overdue by some time is expected to end after the same time from now.
     endMs: endMs > nowMs ? endMs : nowMs + Math.max(nowMs - endMs, minuteMs),
     job,
     isCritical: settings.isCriticalJob(toJobPath(job)),
@@ -205,7 +207,7 @@ function isQuiet(job: WatchedJob, notes: Pick<SourceNotes, 'all'>): boolean {
   return job.goneAtMs !== undefined || isOff(job) || isProjectOff(notes.all(), job.project);
 }
 
-/** Lists jobs whose schedules were not read yet. Jobs without a read schedule may start at any time. */
+/** Lists jobs whose schedules were not read yet. Jobs whose schedules were not read may start at any time. */
 function listUntimed({ jobs, notes, settings }: RisksOptions): readonly ExpectedJob[] {
   return [...jobs.all.values()].flatMap((job) => {
     if (job.timetable !== undefined || isQuiet(job, notes)) return [];

@@ -104,7 +104,7 @@ function findFresh(jobs: Iterable<WatchedJob>): ReadonlySet<string> {
   return new Set([...jobs].filter(({ timetable }) => timetable === undefined).map(({ id }) => id));
 }
 
-/** Records the projects in which a schedule that could not be read was answered, and forgets them after the longest pause. */
+/** Records the projects in which a schedule became readable again, and removes each record after the longest pause. */
 function noteRecovered(
   recovered: Map<string, number>,
   asked: readonly DueJob[],

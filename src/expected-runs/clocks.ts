@@ -38,7 +38,10 @@ export function createClocks(clock: Pick<Clock, 'now' | 'ticks'>) {
       own = readOwn();
       return first === undefined ? toStep(before, own) : undefined;
     },
-    /** Returns the time of the first member that reported a time, while the member continues to report. */
+    /**
+     * Returns the time of the member that reported first, until this member stops reporting; without a member, the exporter's
+     * time.
+     */
     nowMs: (): number => {
       const known = ofMember(first);
       return Math.floor(known === undefined ? clock.now() : clock.ticks() + known.aheadMs);
@@ -61,7 +64,10 @@ export type Clocks = ReturnType<typeof createClocks>;
 
 type Told = { readonly aheadMs: number; readonly ticks: number };
 
-/** Returns the span of a step: a forward step right after the last reading, or a backward step right before this reading. */
+/**
+ * Returns the span of a step. A forward step is assumed right after the last reading, a backward step right before this
+ * reading.
+ */
 function toStep(before: Told, { aheadMs, ticks }: Told): ClockStep | undefined {
   if (Math.abs(aheadMs - before.aheadMs) <= stepMs) return undefined;
   return { fromMs: (aheadMs > before.aheadMs ? before.ticks : ticks) + before.aheadMs, toMs: ticks + aheadMs };
@@ -111,7 +117,7 @@ export function createClockNotes(
       note(clocks.note(uuid, info.timestampMs), uuid);
       noteSkew();
     },
-    /** Compares the clock differences before and after an absence. */
+    /** Compares the clock differences before and after an absence of the exporter. */
     joinAbsence: (before: Span | undefined, after: Span | undefined): void => note(findStepInAbsence(before, after)),
   };
 }

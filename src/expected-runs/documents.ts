@@ -116,7 +116,9 @@ function unpackJob({ timetable, misses, ...job }: PackedJob): WatchedJob {
   };
 }
 
-/** The document kinds of the schedule watch, read kind by kind: documents of other kinds may be many and large. */
+/**
+ * The document kinds of the schedule watch. Only these kinds are read, because documents of other kinds may be many and large.
+ */
 export const keptKinds = [
   'expected-job',
   'expected-tally',

@@ -26,7 +26,10 @@ import type { SourceNotes } from './sources.ts';
 export type ExpectedJobs = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
-  /** Returns the failing nodes whose first failure is at least a minute old, or at least as old as a shorter interval. */
+  /**
+   * Returns the failing nodes whose first failure is at least a minute old, or at least one interval old if the interval is
+   * shorter.
+   */
   readonly failingNodes: () => FailingNodes;
   readonly hours: () => readonly HourOfTimes[];
   /** Loads the stored state. The function may be called again after an error. */
@@ -76,7 +79,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const noted = { throughMs: 0 };
   let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
-  /** Jobs whose watch starts again. The next transaction stores these jobs. */
+  /** Jobs that are watched anew. The next transaction stores these jobs. */
   let begun: readonly Judged[] = [];
 
   async function load(): Promise<void> {
@@ -221,7 +224,7 @@ type Made = {
   readonly hours?: readonly HourOfTimes[] | undefined;
 };
 
-/** Loads the stored state. If runs were counted but not recorded here, the watch of all jobs starts again. */
+/** Loads the stored state. If runs were counted but not recorded here, all jobs are watched anew. */
 async function readAll(options: Options) {
   const { server, ledger, notes } = options;
   const kept = readKept(await ledger.load(server, keptKinds));

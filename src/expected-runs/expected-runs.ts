@@ -110,7 +110,9 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
     withdraw: options.withdraw,
     jobs: () => jobs.all,
     scheduled: () => listScheduled(options, jobs),
-    /** Returns the first job with a path or id, the reason for its last result, and its undecided times. */
+    /**
+     * Returns the first job with the given path or id. Also returns the reason for its last result, and its undecided times.
+     */
     find: (path: string) => {
       const [job] = findJobs(jobs, path);
       if (job === undefined) return undefined;
@@ -128,7 +130,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
     /** Returns a finding if the server clock was set back, because the scheduler then may start no jobs. */
     setBack: () => findSetBack(notes.all(), notes.serverNowMs()),
     serverNowMs: notes.serverNowMs,
-    /** Explains the last decision about each job with a path or id. */
+    /** Explains the last decision about each job with the given path or id. */
     why: (job: string) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(round, found))),
   };
 }

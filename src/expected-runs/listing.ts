@@ -105,8 +105,8 @@ const restsPerList = 200;
 const maxRestMs = maxListGapMs / 2;
 
 /**
- * Finds projects that are gone, and since when. Excluded projects and projects unknown to the server are gone at once. Other
- * missing projects count as gone after a while, because missing projects may be hidden for a moment.
+ * Finds projects that are gone, and since when. Excluded projects and projects unknown to the server are gone immediately.
+ * Other missing projects count as gone after a while, because missing projects may be hidden for a moment.
  */
 function createLostProjects({ clock, notes, settings, jobs }: ListingOptions) {
   const missing = new Map<string, { readonly ticks: number; readonly atMs: number }>();

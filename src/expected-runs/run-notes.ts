@@ -16,8 +16,8 @@ type Recorded = {
 
 /** For each transaction that counts runs, records the runs of jobs with undecided times, and the nodes of all runs. */
 export function createRunNotes({ all, nodes, noted, isBeginning, serverNowMs }: Recorded): CommitHook {
-  // Until the jobs whose watch starts again are stored, no run counts as recorded. After a crash before the commit, their watch
-  // starts again.
+  // While jobs that are watched anew are not stored yet, the time of the last recorded run is not stored either. If the process
+  // crashes before the commit, these jobs are watched anew again.
   const toNoted = (): LedgerDocument[] => (isBeginning() ? [] : [toNotedDocument(noted.throughMs)]);
   const pending = new WeakMap<readonly unknown[], { jobs: readonly WatchedJob[]; changed: NodeChanges }>();
   const findChanged = createNodeNotes();
@@ -31,7 +31,7 @@ export function createRunNotes({ all, nodes, noted, isBeginning, serverNowMs }: 
         if (later !== undefined && later !== job) jobs.push(later);
       }
       const nowMs = serverNowMs();
-      // The date of a member whose clock is ahead must not hide later runs.
+      // A future-dated run gets the present time, because its own date would hide later runs.
       const ended = runs.map((run) => ({ ...run, project, endedAtMs: Math.min(run.endedAtMs, nowMs) }));
       const changed = findChanged(nodes, ended);
       pending.set(runs, { jobs, changed });

@@ -64,7 +64,8 @@ function toKind({ status, type, attempt = 0 }: Execution): SeenRun['kind'] {
 
 /**
  * Tracks the time up to which all runs of a project are known. A run that started before a list of running executions is in the
- * list or has ended. All runs before a list are known when all ends up to the list are read.
+ * list or has ended. So all runs that started before a list are known once all executions that ended before the list have been
+ * read.
  */
 export function createClearTimes() {
   const clear = new Map<string, number>();
@@ -99,7 +100,7 @@ export function createClearTimes() {
   };
 }
 
-/** A list of running executions that waits until all ends before it have been read. */
+/** A list of running executions, which waits until all executions that ended before the list have been read. */
 type Candidate = { readonly readAtMs: number; readonly executions: readonly Execution[] };
 
 /** Executions become visible up to 50 s late. */

@@ -28,7 +28,10 @@ export type SourceNotes = {
   /** Returns the keys that changed since the last call. */
   readonly takeChanged: () => readonly string[];
   readonly forget: (beforeMs: number) => void;
-  /** Returns the number of scheduler threads of a member; if unknown, or without a member, of the member that responded last. */
+  /**
+   * Returns the number of scheduler threads of a member. If it is unknown, or without a member, returns the number of the
+   * member that responded last.
+   */
   readonly threads: (uuid?: string) => number | undefined;
   /** Returns the job lists by project that any poll has read since the last call. Before the first call, no list is stored. */
   readonly takeJobLists: () => ReadonlyMap<string, ReceivedList>;

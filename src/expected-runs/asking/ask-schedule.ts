@@ -105,5 +105,5 @@ async function ask(api: Pick<Api, 'get'>, { id }: WatchedJob, one: One): Promise
 type Over = { readonly why: string };
 
 const minuteMs = 60_000;
-/** A run that is due now is still the next run by a clock that is behind. */
+/** How far in the past the next run may be: by a clock that is behind, a run that is due now is still the next run. */
 const maxOverMs = 2 * minuteMs;

@@ -6,7 +6,7 @@ type DueInput = {
   readonly nowMs: number;
   readonly changed: ReadonlySet<string>;
   readonly waiting: ReadonlySet<string>;
-  /** The projects in which a schedule that could not be read was read again, with the time. */
+  /** The projects in which a schedule became readable again, with the time. */
   readonly recovered: ReadonlyMap<string, number>;
   readonly isProjectOff: (project: string) => boolean;
 };
@@ -16,8 +16,8 @@ export type DueJob = { readonly job: WatchedJob; readonly rank: number };
 const ranks = { changed: 0, waiting: 1, unknown: 2, soon: 3, due: 4, refused: 5, resting: 6 } as const;
 
 /**
- * Sorts the jobs for requests: changed, undecided, unknown, soon ending, and other jobs. Jobs whose requests failed come last,
- * so that they do not delay others.
+ * Sorts the jobs whose schedules are requested: changed jobs, jobs with an undecided missed run, jobs without known times, jobs
+ * whose known times end soon, other jobs. Jobs whose requests failed come last, so that they do not delay others.
  */
 export function planDueJobs(jobs: Iterable<WatchedJob>, input: DueInput): readonly DueJob[] {
   const due: DueJob[] = [];
@@ -39,7 +39,9 @@ function toTurnMs({ job: { timetable }, rank }: DueJob): number {
   return (rank === ranks.waiting ? timetable?.askedAtMs : timetable?.untilMs) ?? 0;
 }
 
-/** Chooses a resting job of each project every ten minutes, because the administrator may have granted the missing right. */
+/**
+ * Every ten minutes, chooses one job of each project whose requests failed, because the missing right may have been granted.
+ */
 function chooseTrials(resting: readonly WatchedJob[], nowMs: number): readonly DueJob[] {
   const askedMs = ({ unread }: WatchedJob): number => unread?.atMs ?? 0;
   return [...Map.groupBy(resting, ({ project }) => project).values()].flatMap((jobs) => {
@@ -58,7 +60,7 @@ function toRank(job: WatchedJob, { nowMs, changed, waiting, recovered, isProject
     const { atMs } = unread;
     if (nowMs >= restsUntilMs(unread) || nowMs < atMs || (recovered.get(project) ?? -Infinity) > atMs)
       return ranks.refused;
-    // A schedule with too many times for the server rests for the whole pause.
+    // If the server failed because of too many times, the job waits for the whole pause.
     return job.limit?.atMs === atMs ? undefined : ranks.resting;
   }
   if (timetable === undefined) return ranks.unknown;

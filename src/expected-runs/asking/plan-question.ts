@@ -21,7 +21,7 @@ export type Situation = {
 /**
  * Plans the next request about a schedule; undefined if no request is needed. Spans start small and grow, because the server
  * has all times of a span in memory. Before a long span, the next start and the hour after it are requested, because the
- * schedule may have been edited. To confirm known start times, a span up to the end of that hour is enough.
+ * schedule may have been edited. To confirm known start times, the times up to an hour after the next start are enough.
  */
 export function planQuestion(timetable: Timetable | undefined, situation: Situation): Question | undefined {
   const { nowMs, hasForecast, maxSpanMs, isNextSure, isListDue, isUnedited, isConfirming } = situation;
@@ -77,9 +77,9 @@ export const maxTimes = 500;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** The known future: 12 h for runs at risk, and six hours until the next request. */
+/** How far ahead start times must be known: the 12 h of the page of runs at risk, and six hours more until the next request. */
 const enoughMs = 18 * hourMs;
-/** A little more than a day and a week, because of clock changes. */
+/** The spans of a day and of a week are a little longer, because a day with a change to winter time has 25 hours. */
 const longDayMs = 26 * hourMs;
 const stretches = [
   5 * minuteMs,
@@ -95,12 +95,12 @@ const stretches = [
   4 * longDayMs,
   170 * hourMs,
 ] as const;
-/** A span may grow from an hour to a day at once, because the hours of a day are similar. */
+/** A span may grow from an hour to a day in one step, because the hours of a day are similar. */
 const maxGrowth = 27;
 const fewTimes = 1.9;
 /** For a schedule that starts every second, the span has 3,660 starts. */
 const maxUnsureMs = hourMs + minuteMs;
-/** How long a response stays valid if the list shows no edit: as long as the first requests for many jobs may take. */
+/** How long a response stays valid if the list shows no edit. The first requests for many jobs may take this long. */
 const freshMs = 30 * minuteMs;
 const justNowMs = 10 * minuteMs;
 const enoughShare = 0.9;

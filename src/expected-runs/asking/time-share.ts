@@ -10,7 +10,7 @@ export function createTimeShare(clock: Pick<Clock, 'ticks'>, everyMs: number) {
     leftMs: (): number => leftMs,
     /** Reports whether the rest of the time is reserved for jobs that are not urgent. */
     isTurnOfOthers: (): boolean => leftMs <= fullMs * shareOfOthers,
-    /** Adds the share of the time since the last call to the time that is left. At most the share of one interval is left. */
+    /** Adds the server's share of the time since the last call to the time that is left, up to the share of one interval. */
     grow: (): void => {
       const ticks = clock.ticks();
       leftMs = Math.min(fullMs, leftMs + (ticks - atTicks) * shareOfTime);
@@ -34,6 +34,9 @@ const shareOfTime = 0.007;
 export const shareOfOthers = 0.4;
 /** The maximum debt in intervals. */
 const maxDebt = 10;
-/** The work assumed for one response. A server works for 5 to 15 ms and waits for the rest, unless it is very slow. */
+/**
+ * The processor time that is assumed for one response. A server works for 5 to 15 ms and waits for the rest of the response
+ * time, unless it is very slow.
+ */
 const maxWorkMs = 25;
 const slowMs = 2000;

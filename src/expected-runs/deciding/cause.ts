@@ -29,7 +29,7 @@ type CauseInput = {
 /** Returns the first cause that applies to an expected time without a run, with its facts. */
 export function findCause(input: CauseInput): Cause {
   const isGap = isUnwatched(timelineOf(input.sources, sourceKeys.contact), input.atMs);
-  // After an absence of the exporter, only causes that leave traces can be found.
+  // After an absence of the exporter, only causes that can still be seen are found.
   const judges = isGap ? [toOverlap, toRestart, toClock] : allJudges;
   for (const judge of judges) {
     const cause = judge(input);

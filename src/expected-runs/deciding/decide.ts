@@ -81,7 +81,7 @@ export function decide(before: WatchedJob, input: DecideInput): Decided {
   return { job: toDecided(closed.job, verdicts, { decidedMs, used, held: waiting }), verdicts, needsAnswer, doubt };
 }
 
-/** Decides held missed runs when a response has arrived, or if none is needed. */
+/** Decides the held missed runs for which a response about the schedule has arrived or is not needed. */
 function settleHeld(
   { held = [], timetable, goneAtMs }: WatchedJob,
   { nowMs, catchUpLimitMs, aheadMs = 0 }: DecideInput,

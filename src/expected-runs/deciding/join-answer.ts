@@ -94,7 +94,10 @@ export function joinUnsure(before: Unsure | undefined, own: Unsure | undefined, 
   return { afterMs: Math.min(open.afterMs, own.afterMs), throughMs: Math.max(open.throughMs, own.throughMs) };
 }
 
-/** Compares two responses in their common span. The responses agree if neither has a time in the span. */
+/**
+ * Compares two responses in their common span. If neither has a time in the span, the responses agree, unless their regular
+ * distances differ: then the agreement is unknown.
+ */
 function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agreement'] {
   const untilMs = Math.min(before.untilMs, answer.untilMs);
   if (untilMs > fromMs) {
@@ -102,7 +105,8 @@ function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agr
     const isQuiet = !answer.timesMs.some((time) => time > fromMs && time <= untilMs);
     return isQuiet && isOutOfStep(before.timesMs, answer.timesMs) ? 'unknown' : 'same';
   }
-  // A start that is due now may be over by another clock, so only an additional start is a difference.
+  // By another clock, a start that is due now may have passed. So a missing start is no difference, but an additional start is
+  // one.
   if (before.untilMs > fromMs) return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
   // After a long absence, responses do not overlap, so only regular distances can be compared.
   const distanceMs = toEvenDistance(before.timesMs);

@@ -72,7 +72,10 @@ type Gone = {
   readonly maxJobs: number;
 };
 
-/** Returns jobs to remove: jobs deleted long ago, and the oldest deleted jobs above the maximum; and unused tallies. */
+/**
+ * Returns the jobs to remove: jobs deleted long ago, and the oldest deleted jobs if there are too many. Also returns their
+ * tallies of missed runs, except tallies that a remaining job shares.
+ */
 export function findLongGone({ all, tallies, nowMs, maxJobs }: Gone) {
   const gone = [...all.values()].flatMap((job) => (job.goneAtMs === undefined ? [] : [{ job, atMs: job.goneAtMs }]));
   gone.sort((one, other) => other.atMs - one.atMs);

@@ -118,7 +118,7 @@ export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged
   const { timetable: before } = job;
   const { timetable, withdrawnMs, agreement } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
   const isSame = agreement === 'same';
-  // By the clock of the job's member, the first start time of the response may be over.
+  // By the clock of the job's member, the first start time of the response may have passed.
   const firstMs = answer.askedAtMs + doubtMs;
   const sinceMs = before === undefined ? firstMs : job.sinceMs;
   const decidedMs = before === undefined ? firstMs : job.decidedMs;
@@ -161,7 +161,7 @@ export function keepRuns(runs: readonly SeenRun[], fromMs: number): SeenRun[] {
   return runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= Math.min(fromMs, lastMs));
 }
 
-/** Reports whether two runs overlapped, whatever the differences of clocks. */
+/** Reports whether two runs certainly overlapped, even if the clocks of members differ. */
 function areAtOnce(runs: readonly SeenRun[]): boolean {
   const taking = runs
     .filter(({ kind }) => kind !== 'missed')

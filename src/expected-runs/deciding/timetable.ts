@@ -64,7 +64,10 @@ export function toMostPerHour(timetable: Timetable): number | undefined {
   return listedMs >= hourMs ? most : Math.ceil((most * hourMs) / listedMs);
 }
 
-/** Counts by hour the times beside a response, assuming that its pattern continues; in a long span, only the newest hours. */
+/**
+ * Counts, hour by hour, the likely start times outside the span of a response, assuming that its pattern continues. In a long
+ * span, only the newest hours are counted.
+ */
 export function toLikely(timetable: Timetable, afterMs: number, throughMs: number): readonly LikelyTimes[] {
   const likely: LikelyTimes[] = [];
   for (let fromMs = Math.max(afterMs, throughMs - mostLikelyMs); fromMs < throughMs; ) {

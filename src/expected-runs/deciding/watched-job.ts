@@ -39,7 +39,7 @@ export type WatchedJob = {
   readonly lostRunsMs?: number;
   /** Missed runs that a response about the schedule must confirm. There is no response while the job or its project is off. */
   readonly held?: readonly Missed[];
-  /** The nodes of the last runs, each with the number of further runs for which it counts as usual. */
+  /** The usual nodes of the job, each with the number of further runs for which the node still counts as usual. */
   readonly nodes?: Readonly<Record<string, number>>;
   /** The latest decisions, sorted by expected time. */
   readonly verdicts: readonly Verdict[];
@@ -138,7 +138,7 @@ export type Verdict = { readonly expectedMs: number } & (
         | 'unconfirmed'
         | 'hidden'
         | 'unasked';
-      /** The number of times in the hour with the verdict, if not 1. */
+      /** The number of expected times in the hour that have this verdict; absent if it is 1. */
       readonly count?: number;
     }
 );

@@ -140,7 +140,7 @@ function findOfTimes(job: WatchedJob, { path, timesMs }: TimesOfJob, input: Risk
 }
 
 function toCrowdsOf(crowds: readonly Crowd[], ownerUuid = ''): readonly Crowd[] {
-  // Only in a cluster, crowds name a member.
+  // A crowd (a span in which runs start without a free thread) names a member only in a cluster.
   return crowds[0]?.ownerUuid === undefined ? crowds : crowds.filter((crowd) => crowd.ownerUuid === ownerUuid);
 }
 
@@ -187,7 +187,7 @@ type Duration = Pick<RisksInput, 'nowMs'> & Usual & { readonly running: readonly
 /** Returns the times at which the job is expected to have its maximum number of runs. A skipped run does not count. */
 function findSkipped(timesMs: readonly number[], { nowMs, durationMs, atOnce, running }: Duration): readonly number[] {
   const expected = running.map(({ startedAtMs }) => startedAtMs + durationMs);
-  // An overdue run is expected to last as long again as it is overdue.
+  // A run that is overdue by some time is expected to end after the same time from now.
   const ends = expected.map((endMs) => (endMs < nowMs ? 2 * nowMs - endMs : endMs)).sort((one, other) => one - other);
   return timesMs.filter((time) => {
     while ((ends[0] ?? Number.POSITIVE_INFINITY) <= time) ends.shift();

@@ -15,7 +15,7 @@ type Run = Pick<Execution, 'status' | 'project' | 'job' | 'succeededOn' | 'faile
   readonly endedAtMs: number;
 };
 
-/** The changed nodes; undefined for a node that works again, or whose last failure was long ago. */
+/** The changed nodes. The value is undefined for a node that works again, or whose last failure was long ago. */
 export type NodeChanges = ReadonlyMap<string, FailingNode | undefined>;
 
 /** Returns a function that applies finished runs in any order and returns the changed nodes. */
@@ -84,7 +84,7 @@ export function findWitnesses(
   return witnesses.length < 2 ? [] : witnesses;
 }
 
-/** For each node, the number of further runs for which it counts as usual. */
+/** For each usual node, the number of further runs for which the node still counts as usual. */
 type UsualNodes = Readonly<Record<string, number>>;
 
 /** Returns the usual nodes of a job: the nodes of its last five runs, including the given run. */

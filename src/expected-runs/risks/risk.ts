@@ -55,7 +55,7 @@ export type Trouble = {
   readonly facts: PastRuns | undefined;
   readonly factsOf: FactsOf;
   readonly nodes: FailingNodes;
-  /** The surroundings of jobs; undefined without a journal of changes. */
+  /** The nodes, keys and other things that jobs depend on; undefined without a journal of changes. */
   readonly surroundings: Surroundings | undefined;
 };
 
