@@ -8,7 +8,7 @@ type Options = {
   /** Called after each change, so that the sender sends retried traces. */
   wake: () => void;
   observe: Pick<SenderObserver, 'rejected'> & {
-    /** Called after a request of a user was executed. */
+    /** Called after a user has retried or dropped traces. */
     handled: (action: 'retry' | 'drop', traces: number) => void;
   };
 };

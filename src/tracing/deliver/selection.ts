@@ -20,7 +20,7 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
   const suspects = createSuspects(clock.random);
 
   return {
-    /** Selects the next traces. Lost traces come last; after each delivery, one lost trace is tried. */
+    /** Selects the next traces. Traces whose request was lost come last; after each delivery, one of them is tried. */
     next: async (isOutage: boolean): Promise<Found> => {
       const suspected = suspects.keys();
       const but = (key: string | undefined): readonly string[] => suspected.filter((other) => other !== key);

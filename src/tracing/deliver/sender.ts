@@ -76,7 +76,8 @@ export function createSender(options: SenderOptions): Sender {
         // The next batch is selected again with a smaller size.
         const isSelectedAgain = selection.noteFault(batch, verdict);
         if (isSelectedAgain) batches.length = 0;
-        // Only halves are sent again here: the spool returns other traces again, unless another replica has taken them over.
+        // Only a half is put back here. A whole selection is read from the spool again, because another replica may have taken
+        // it over.
         else if (batch !== traces) batches.unshift(batch);
         if (!outage.isOver() || !isSelectedAgain) await outage.backOff(verdict.reason, verdict.askedMs);
       } else if (batch.length > 1) batches.unshift(...halve(batch));
@@ -125,7 +126,9 @@ export function createSender(options: SenderOptions): Sender {
 
 /** Larger requests have no advantage, and block the event loop longer. */
 const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
-/** The number of consecutive refused traces from which the sender waits between tries: the backend probably refuses all. */
+/**
+ * After this number of consecutive refused traces, the sender waits between tries, because the backend probably refuses all.
+ */
 const patience = 10;
 
 /** Sends one request, and returns what its result means for the traces. */

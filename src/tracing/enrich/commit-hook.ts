@@ -25,7 +25,7 @@ type CommitHookOptions = {
   nowMs: () => number;
   /** Returns the server time, because executions have dates of the server. */
   serverNowMs: () => number;
-  /** An execution that is older gets no trace. */
+  /** The maximum age of an execution that gets a trace. */
   maxAgeMs: number;
   /** Returns how many more traces may be pending. */
   room: () => number;

@@ -145,7 +145,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     for (const entry of waiting.inOrder()) {
       if (waiting.hasNew() || signal.aborted || !(await hasRoom())) break;
       if (!waiting.isDue(entry)) continue;
-      // Many traces without requests in a row would block scrapes.
+      // Without this pause, many consecutive traces that need no request would block scrapes.
       await clock.nextTurn();
       try {
         await makeTrace(entry, signal);

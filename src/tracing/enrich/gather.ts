@@ -36,7 +36,7 @@ export async function gather(
 ): Promise<Gathered> {
   const bare = toBareExecution(pending);
   const found = listed ?? (await read(api.get(executionEndpoint, { path: { id: pending.id } }), options));
-  // Further requests would return parts of the execution that now has the id.
+  // The id now belongs to another execution, so further requests would return parts of that execution.
   if (found !== undefined && found !== 'failed' && !isSameRun(pending, found)) {
     return { source: { execution: bare }, isPending: false };
   }
@@ -82,7 +82,7 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
 
 function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs, customStatus }: TracedExecution): boolean {
   if (answer === 'pending' || answer === 'failed') return false;
-  // The server that ran an execution that it cut off does not write its state any more.
+  // If an execution was cut off when its server ended, its state does not change any more.
   return endedAtMs === undefined || customStatus === 'incomplete' || isWhole(answer, endedAtMs);
 }
 

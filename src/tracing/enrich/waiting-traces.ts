@@ -144,7 +144,10 @@ const untried = { sinceTicks: undefined, retryAtTicks: -Infinity, isUnanswered: 
 /** How long a list row replaces a request: less than a server needs for a restart with a new database, which reuses ids. */
 const listedForMs = 30_000;
 
-/** The maximum number of waiting traces, which use about 5 MB. More traces cannot be requested within the backlog age. */
+/**
+ * The maximum number of waiting traces, which use about 5 MB. The requests for more traces would take longer than the backlog
+ * age.
+ */
 const maxWaiting = 10_000;
 /** The minimum wait for a state that the server is still writing. */
 export const pendingRetryMs = 5000;
@@ -153,7 +156,10 @@ const faultRetryMs = 15_000;
 /** The minimum number of requests for a state before the exporter stops requesting it. */
 const minFaults = 10;
 
-/** Sorts pending traces: failures first, newest first. Late traces need no request, so some of them follow each request. */
+/**
+ * Sorts pending traces: failures first, newest first. Late traces need no request, so some of them follow each trace that needs
+ * requests.
+ */
 export function toQueueOrder(
   pending: Iterable<PendingTrace>,
   isLate: (pending: PendingTrace) => boolean,

@@ -37,7 +37,7 @@ function isSameStep(context: string | undefined, other: string): boolean {
   return context !== undefined && withoutParameters(context) === withoutParameters(other);
 }
 
-/** The maximum number of other lines of a failure to store. */
+/** The maximum number of other nodes to list on which the same step failed. */
 const maxOthers = 49;
 
 function toPlace(first: Draft | undefined): Pick<FirstCause, 'node' | 'step' | 'context'> {

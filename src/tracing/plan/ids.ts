@@ -7,7 +7,10 @@ export type SpanKey =
   | { readonly kind: 'rest'; readonly path: string | undefined }
   | { readonly kind: 'node'; readonly path: string; readonly node: string };
 
-/** Returns the trace id of an execution (scheme ax1). A running job has all values for its trace id. */
+/**
+ * Returns the trace id of an execution (scheme ax1). All values for the trace id are known while the job runs, so a job can
+ * compute its own trace id.
+ */
 export function toTraceId(namespace: string, execution: string): string {
   return digest(['ax1', 'trace', namespace, execution], 32);
 }

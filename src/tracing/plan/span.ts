@@ -14,7 +14,7 @@ export type Span = {
   readonly isError: boolean;
   readonly attributes: Attributes;
   readonly links: readonly SpanLink[];
-  /** The reason of the result for people, which is not sent to a backend. */
+  /** The reason of the result, as shown to people; it is not sent to a backend. */
   readonly why: string;
 };
 

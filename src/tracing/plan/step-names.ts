@@ -9,7 +9,10 @@ export type StepNames = {
 type States = readonly StepState[];
 type Steps = readonly WorkflowStep[];
 
-/** Names steps by a workflow that may have been edited after the run. Only levels that match the run are used. */
+/**
+ * Names steps by a workflow that may have been edited after the run. A level of the workflow is used only if its steps match
+ * the steps of the run.
+ */
 export function toStepNames(workflow: Steps | undefined, states: States): StepNames {
   return workflow === undefined ? noNames : namesOfLevel(workflow, states, listExpanded(workflow));
 }
