@@ -120,7 +120,7 @@ export function hasUnfinishedCopy(database: DatabaseSync): boolean {
   return database.prepare('PRAGMA application_id').get()?.['application_id'] === underWay;
 }
 
-/** The application id in the header of the file. The id is part of the transaction. */
+/** The application id in the header of the file. A change of the id is part of the transaction. */
 const [whole, underWay] = [0, 0x68616c66];
 
 /** Throws, because the state is incomplete. */

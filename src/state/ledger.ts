@@ -38,7 +38,7 @@ export type LedgerChange = {
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
 };
 
-/** Hooks of counting: callers may add documents to its transaction; `kept` follows the commit. */
+/** Hooks of counting: callers may add documents to the transaction of counting; `kept` is called after the commit. */
 export type CommitHook = {
   /** The clock of a member may be behind by `lagMs`, so runs may have dates that are too early. */
   readonly keep: (

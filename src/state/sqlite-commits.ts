@@ -56,9 +56,9 @@ type NotedCommit = CommitCount & { readonly isClosed: boolean };
 type CommitFile = ReturnType<typeof openCommitFile>;
 
 /**
- * Stores the number of the last commit in a file beside the database, to find lost commits: a database with a smaller
- * number has lost some. The file is not synced: the file survives the end of the process; after a power loss it may be
- * behind the database, whose log is synced, but never ahead of it.
+ * Stores the number of the last commit in a file beside the database, to find lost commits: a database with a smaller number
+ * has lost some. The file is not synced, but survives the end of the process. After a power loss, it may be behind the
+ * database, whose log is synced, but never ahead of it.
  */
 export function openCommitFile(path: string) {
   let descriptor: number | undefined;

@@ -237,7 +237,10 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
   }
 }
 
-/** Copies the database. If a commit is in progress at the first page, SQLite stops with status 0, and the next try succeeds. */
+/**
+ * Copies the database. If another commit is in progress when the first page is copied, SQLite ends the copy with status 0. The
+ * next try succeeds.
+ */
 async function writeCopy(database: DatabaseSync, half: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -9,7 +9,10 @@ export type IsSound = (kind: string, body: unknown) => boolean;
 
 export type HealthOptions = {
   readonly isSound?: IsSound | undefined;
-  /** True to compare all entries with their index, a million a second; otherwise 200,000 entries at most. */
+  /**
+   * True to compare all entries with their index, which takes a second for a million entries. If false, the entries are
+   * compared only if there are fewer than 200,000.
+   */
   readonly isThorough: boolean;
 };
 
@@ -41,7 +44,7 @@ function findWrongSchema(database: DatabaseSync): string | undefined {
 
 /**
  * Compares the sums of the entries and of their index, which has all their columns. The comparison is ten times as fast as the
- * check of SQLite. Projects count by number, so that an entry under a wrong project changes the sum.
+ * check of SQLite. Each project has a number that is part of the sums, so that an entry under a wrong project changes the sums.
  */
 function findWrongEntries(database: DatabaseSync): string | undefined {
   if (countEntries(database) === 0) return undefined;

@@ -23,7 +23,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
     const { oldestMs, ...rest } = sums.get() as Omit<SpoolSize, 'oldestMs'> & { oldestMs: number | null };
     return { ...rest, oldestMs: oldestMs ?? undefined };
   }
-  /** Quarantines damaged traces. The trace backend would refuse them for ever, or take them for other traces. */
+  /** Quarantines damaged traces. The trace backend would refuse damaged traces for ever, or read them as other traces. */
   function leaveOut(damaged: readonly Row[]): void {
     commit(() => {
       for (const { position } of damaged) markDamaged.run('the stored trace is damaged', nowMs(), position);

@@ -31,9 +31,9 @@ type Move = {
 };
 
 /**
- * Copies the state of every server from the state directory to the database, or back, and compares the two. The source
- * does not change. Locks the directory and owns the servers, so that no daemon uses either. Daemons refuse an
- * incomplete target by its mark.
+ * Copies the state of every server from the state directory to the database, or back, and compares the two. The source does not
+ * change. Locks the directory and owns the servers, so that no daemon uses either. Daemons refuse a target with the mark of an
+ * incomplete copy.
  */
 export async function moveState(move: Move): Promise<readonly UnitSummary[]> {
   const connections = createConnections(move.settings, move.clock);
@@ -119,7 +119,10 @@ async function requireLeases(sql: Sql, owned: readonly Held[]): Promise<void> {
   for (const { lease } of owned) await requireLease(sql, lease);
 }
 
-/** Removes the mark from a complete copy, and writes the backup. Fails if another replica may have changed the source since. */
+/**
+ * Removes the mark from a complete copy, and writes the backup. Fails if another replica may have changed the source after the
+ * copy began.
+ */
 async function finishDirectory(
   move: Move,
   from: StateRows,

@@ -3,7 +3,8 @@ import { type Connections, quote, type Sql } from './connections.ts';
 
 /**
  * The tables, as one list of statements for each version. Never change a published version. Names are sorted by bytes, because
- * new language data of the machine would damage other indexes. Tables whose rows change often have space for new versions.
+ * new language data of the machine would damage other indexes. Tables whose rows change often have free space for new versions
+ * of rows.
  */
 const versions: readonly (readonly string[])[] = [
   [
@@ -82,9 +83,10 @@ const versions: readonly (readonly string[])[] = [
   // The name of the owner and the digest of its configuration. An older release does not change the new columns when it
   // acquires a lease.
   ['ALTER TABLE lease ADD COLUMN owner_configuration text'],
-  // The timeline at the last write of the segments.
+  // The timeline of the database at the last write of the segments, which later versions do not store.
   ['ALTER TABLE unit ADD COLUMN segment_timeline text'],
-  // Segments are no longer stored. Running earlier releases write the columns for segments in `unit` with every lease.
+  // Segments are no longer stored. The columns for segments in `unit` stay, because replicas of earlier releases write them
+  // with every lease.
   ['DROP TABLE segment', 'ALTER TABLE unit ALTER COLUMN segment_version SET DEFAULT 0'],
 ];
 
