@@ -168,8 +168,9 @@ function sumOf<Item>(items: readonly Item[], pick: (item: Item) => number): numb
 }
 
 /**
- * Marks a unit whose last commits the database has lost, before its state is read, because perhaps only a later owner reads the
- * marks. Removes the records of pushes too: they lack the last pushes, whose increases would be pushed again.
+ * Marks a unit whose last commits the database has lost. The marks are stored before the state is read, because perhaps only a
+ * later owner reads the marks. Removes the records of pushes too: they lack the last pushes, whose increases would be pushed
+ * again.
  */
 export function markBehind(state: State, unit: string, nowMs: number): State {
   const keys: readonly RestoredMark['key'][] = ['executions', 'changes'];

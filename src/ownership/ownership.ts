@@ -25,7 +25,7 @@ type OwnershipOptions = {
   readonly leases: Leases;
   readonly clock: Pick<Clock, 'ticks' | 'after' | 'random'>;
   readonly begin: (gained: Gained) => void;
-  /** Hides a unit at once. Resolves when all work of the unit has ended. */
+  /** Hides a unit immediately. Resolves when all work of the unit has ended. */
   readonly end: (unit: string, reason: LossReason) => Promise<void>;
   readonly observe: OwnershipObserver;
 };
@@ -35,7 +35,10 @@ export type OwnershipObserver = ReachObserver & {
   readonly listed: (leases: readonly Lease[]) => void;
   readonly gained: (gained: Gained) => void;
   readonly lost: (unit: string, reason: LossReason) => void;
-  /** Called if a unit cannot be acquired or ended, because a copy of it is incomplete, or its work cannot start or end. */
+  /**
+   * Called if a unit cannot be acquired because `migrate` has not finished its copy, or if the work of a unit cannot start or
+   * end.
+   */
   readonly heldBack: (unit: string, error: unknown) => void;
 };
 
