@@ -37,7 +37,7 @@ export type Watch = {
   readonly state: State;
   readonly watching: () => Watching;
   readonly start: () => void;
-  /** Waits for `pushed` before it releases the servers, which store the result. */
+  /** Waits for the last push (`pushed`) before it releases the servers, because their states store the result of the push. */
   readonly stop: (pushed?: Promise<void>) => Promise<void>;
   /** Continues with another configuration. If the new configuration cannot be applied, rejects and keeps the current one. */
   readonly reload: (config: Config, toTraces: ToTraces) => Promise<void>;

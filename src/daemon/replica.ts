@@ -161,7 +161,7 @@ function createUnits(options: UnitsOptions) {
       // The previous owner may have left traces in the spool.
       options.traces()?.wake();
     },
-    /** Hides a unit at once. Resolves when all work of the unit has ended. */
+    /** Hides a unit immediately. Resolves when all work of the unit has ended. */
     end: async (unit: string): Promise<void> => {
       owned.remove(unit);
       const ending = watched.get(unit);

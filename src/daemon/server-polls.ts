@@ -143,14 +143,17 @@ function toRules(collector: Collector, { collectors: settings, metrics }: Config
   return { families: new Map([...rules, ...(isOwnWay ? [] : leaveToExecutions(collector))]), maxSeries };
 }
 
-/** Returns rules that drop the families of the collector executions: none may appear twice, even in rows from before a reload. */
+/**
+ * Returns rules that drop families that the collector `executions` also publishes: no family may appear twice, even in rows
+ * from before a reload.
+ */
 function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   const theirs = new Set(Object.values(executionFamilies).map(({ name }): string => name));
   const shared = Object.values(metrics).filter(({ name }) => theirs.has(name));
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
 }
 
-/** The reading of a collector that needs the disabled collector `executions`. */
+/** The reading of a collector that is off because it needs `executions`, which is disabled. */
 function needsExecutions({ publisher }: PlannedPoll): Reading {
   const message = 'the collector executions, which it needs, is off';
   return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };

@@ -83,7 +83,10 @@ export function toDetail({ detail, top, cap }: Config['jobs']): number {
 
 /** Facts about the exporter, and about the server after the first contact. */
 type About = {
-  /** How many times the execution ids of the server have started. From 2 on, the number is part of the namespace. */
+  /**
+   * How many times the execution ids of the server have started, including the first time. From 2 on, the number is part of the
+   * namespace.
+   */
   readonly epoch: number;
   readonly release: string | undefined;
   readonly version: string;

@@ -55,7 +55,7 @@ export type WatchedServer = {
   readonly executions: () => ExecutionsOfServer | undefined;
   /** Returns the finished executions for pages, newest first. */
   readonly ended: () => readonly EndedStatus[];
-  /** Explains the last decision about each watched job with a path or id. */
+  /** Explains the last decision about each watched job with the given path or id. */
   readonly why: ExpectedRuns['why'];
   /** Explains why a job of a project may not be watched. */
   readonly unseen: (project: string) => string | undefined;

@@ -4,7 +4,7 @@ import type { Executions } from '../../executions/executions.ts';
 import type { Success } from '../../expected-runs/risks/find-skipped.ts';
 import type { SkippedWish, TimeOrAge } from '../../http/pages/tonight/skipped-page.ts';
 
-/** Converts an interval to times of the server's clock, and adds the known successes of each job. */
+/** Converts the requested interval to server time, and adds the known successes of each job. */
 export function toSkippedWish(
   { since, until }: SkippedWish,
   nowMs: number,
