@@ -50,7 +50,7 @@ export function createPoll(options: PollOptions) {
   function report(outcome: Outcome, seconds: number): void {
     self.collectorDuration.set(key, seconds);
     const reason = outcome.result === 'off' ? outcome.reason : '';
-    // The loop also removes series from before a reload.
+    // The loop also removes series that were set before a reload.
     for (const other of reasons) if (other !== reason) self.collectorEnabled.remove({ ...key, reason: other });
     self.collectorEnabled.set({ ...key, reason }, Number(outcome.result !== 'off'));
     if (outcome.result === 'off') {
@@ -172,5 +172,8 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
 
 const kindsOfServer: readonly string[] = ['network', 'timeout', 'server', 'busy', 'unauthorized'];
 
-/** How many consecutive errors may belong to the server: the vital poll that confirms it may take the time of two tries. */
+/**
+ * How many consecutive errors of a poll may be the start of an outage. The vital poll that confirms the outage may take as long
+ * as two tries.
+ */
 const silentFailures = 2;

@@ -30,7 +30,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     isListed: () => true,
   };
 
-  /** The series of deleted projects end at once. */
+  /** The series of deleted projects end immediately. */
   projectList.onRead((names) => {
     sweep.isListed = (project) => project === wholeServer || names.has(project);
     for (const project of sweep.resting.keys()) if (!sweep.isListed(project)) sweep.resting.delete(project);
@@ -132,7 +132,7 @@ async function readEach(sweep: Sweep, names: readonly string[], { signal, tally 
     }
     if (shown.ageMs() > publishEveryMs) await shown.publish();
   }
-  // Projects that failed in a short outage are read again at once.
+  // Projects that failed in a short outage are read again immediately.
   for (const [project, fault] of tally.failedInARow === 0 ? silent : []) {
     if ((await readOne(sweep, { name: project, needs }, signal)) !== undefined) break;
     tally.read += 1;

@@ -177,7 +177,10 @@ const firstPauseMs = 60_000;
 /** The time in which all retries start after the server is back. */
 const spreadOverMs = 45_000;
 
-/** Returns the pause after a number of errors; undefined if the next scheduled run is sooner. A random part separates polls. */
+/**
+ * Returns the pause after a number of errors; undefined if the next scheduled run is sooner. A random part keeps polls from
+ * running at the same time.
+ */
 function toPauseMs(failures: number, everyMs: number, random: number): number | undefined {
   const pauseMs = firstPauseMs * 2 ** Math.min(failures - 1, maxDoublings);
   return pauseMs < everyMs ? pauseMs * (0.9 + 0.2 * random) : undefined;
