@@ -16,7 +16,7 @@ export type Asking = {
   readonly noteHeard: (area: string, folders?: readonly string[]) => void;
   /** Makes the next run read the definition of a job. */
   readonly hurry: (jobId: string) => void;
-  /** Reads at once the data that explains a failure: definitions, and keys if a login was refused. */
+  /** Immediately reads the data that explains a failure: definitions, and keys if a login was refused. */
   readonly readFor: (api: Api, jobIds: readonly string[], isLoginRefused: boolean) => Promise<void>;
   /** Returns why an area could not be read; undefined if it could be read. */
   readonly refusalOf: (area: string) => string | undefined;

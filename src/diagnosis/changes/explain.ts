@@ -156,7 +156,10 @@ type Watch = {
   readonly area: string | undefined;
   /** True if `area` is only the beginning of names of areas. */
   readonly isBegin?: boolean;
-  /** The field without which some changes are not seen. `of` names the thing with the field; by default, any thing. */
+  /**
+   * The field that must be readable, because some changes are seen only in this field. `of` names the thing with the field; by
+   * default, any thing.
+   */
   readonly needs?: { readonly field: string; readonly of?: string; readonly hidden: string };
 };
 

@@ -157,7 +157,7 @@ const allSections = [
   'plugins',
 ] as const;
 
-/** Returns a folder, and as empty the folders below it that it no longer has: a folder disappears with its last key. */
+/** Returns a folder. Also returns its former subfolders, as empty folders, because a folder disappears with its last key. */
 function readFolder(folder: string, { keys, folders }: KeyFolder, known: Known): readonly Seen[] {
   const things = keys.map(({ path, modifiedMs, modifiedBy }) => {
     const at = modifiedMs?.toString();

@@ -68,7 +68,7 @@ export function isSame(one: Factor, other: Factor): boolean {
 
 const minFailed = 5;
 const minCover = 0.6;
-/** The limit is 0.001 per hour, with about five independent checks. */
+/** A wrong cause may be found by chance with a probability of 0.001 per hour, and an hour has about five independent checks. */
 const maxProbability = 0.001 / 5;
 const windowMs = 15 * 60_000;
 /** If the window has few successes, successes of a longer time count too. */

@@ -30,7 +30,7 @@ export function toChanges(area: string, given: Given, differences: readonly Diff
 function toTimes({ afterMs, beforeMs, after }: Difference): Pick<Change, 'afterMs' | 'beforeMs' | 'atMs' | 'by'> {
   const atMs = Number(after?.['.at'] ?? Number.NaN);
   const by = after?.['.by'];
-  // A time before the last reading of the old state belongs to another change or clock.
+  // A reported time that is not between the two readings belongs to another change, or comes from a wrong clock.
   const isOfChange = atMs > afterMs - maxSkewMs && atMs <= beforeMs + maxSkewMs;
   return { afterMs, beforeMs, ...(isOfChange ? { atMs } : {}), ...(isOfChange && by !== undefined ? { by } : {}) };
 }
@@ -57,7 +57,7 @@ function toJobChanges({ id, before, after, changed, afterMs }: Difference, about
   const { name: project, wasRead } = about;
   const path = after?.['path'] ?? before?.['path'] ?? '';
   const subject = `${project}/${path}`;
-  // The definition of a new job that fails at once is read before the list.
+  // If a new job fails immediately, its definition is read before the list.
   const what = wasRead(areas.definitionOf(id), afterMs) ? relisted : 'created';
   if (before === undefined) return [{ kind: 'job', project, subject, what }];
   if (after === undefined) return [{ kind: 'job', project, subject, what: unlisted }];

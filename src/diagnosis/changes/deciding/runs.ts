@@ -27,7 +27,10 @@ export type CountedRun = {
   readonly endedAtMs: number;
   readonly isFailed: boolean;
   readonly failedNodes: readonly string[];
-  /** The first failure, if the previous run failed too: how a failing job was started again would explain nothing. */
+  /**
+   * The first failure, if the previous run failed too. It is explained instead of this run, because how a failing job was
+   * started again explains nothing.
+   */
   readonly first?: RunFacts;
   readonly facts: RunFacts;
 };
