@@ -110,9 +110,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions) {
     withdraw: options.withdraw,
     jobs: () => jobs.all,
     scheduled: () => listScheduled(options, jobs),
-    /**
-     * Returns the first job with the given path or id. Also returns the reason for its last result, and its undecided times.
-     */
+    /** Returns the first job with the given path or id, with the reason for its last result and its undecided times. */
     find: (path: string) => {
       const [job] = findJobs(jobs, path);
       if (job === undefined) return undefined;
