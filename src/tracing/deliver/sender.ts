@@ -76,8 +76,7 @@ export function createSender(options: SenderOptions): Sender {
         // The next batch is selected again with a smaller size.
         const isSelectedAgain = selection.noteFault(batch, verdict);
         if (isSelectedAgain) batches.length = 0;
-        // Only a half is put back here. A whole selection is read from the spool again, because another replica may have taken
-        // it over.
+        // Only a half is put back; a whole selection is read again, because another replica may have taken it over.
         else if (batch !== traces) batches.unshift(batch);
         if (!outage.isOver() || !isSelectedAgain) await outage.backOff(verdict.reason, verdict.askedMs);
       } else if (batch.length > 1) batches.unshift(...halve(batch));
