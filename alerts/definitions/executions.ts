@@ -68,7 +68,7 @@ function failingRepeatedly(limits: Thresholds): Alert {
     for: limits.jobFailingFor,
     severity: 'warning',
     summary: `Job ${jobText} keeps failing`,
-    description: `${jobOfServer} has failed {{ $value }} times in a row.${executionText('Last failed', lastFailedId, limits)}`,
+    description: `${jobOfServer} keeps failing; failures in a row: {{ $value }}.${executionText('Last failed', lastFailedId, limits)}`,
     dashboard: dashboardOf.job,
     page: pageOf.job,
     needs: ['executions'],

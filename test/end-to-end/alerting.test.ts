@@ -135,7 +135,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     });
     expect(alert.annotations['summary']).toBe('Job sandbox/nightly/export keeps failing');
     const [, page = ''] =
-      /^sandbox\/nightly\/export on prod has failed 3 times in a row\. Last failed: #\d+ \((\S+)\)\.$/.exec(
+      /^sandbox\/nightly\/export on prod keeps failing; failures in a row: 3\. Last failed: #\d+ \((\S+)\)\.$/.exec(
         alert.annotations['description'] ?? '',
       ) ?? [];
     expect(page).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/executions\/prod\/\d+$/);

@@ -32,7 +32,7 @@ export const executionCases: readonly Case[] = [
     firesAfter: 0,
     labels: jobLabels,
     summary: 'Job pay/nightly/settle keeps failing',
-    description: `pay/nightly/settle on prod has failed 3 times in a row. Last failed: #642 (${page}).`,
+    description: `pay/nightly/settle on prod keeps failing; failures in a row: 3. Last failed: #642 (${page}).`,
     ...ofJob,
   },
   {
