@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { parseDocument } from 'yaml';
 import { type AlertRoutes, alertRoutes, dashboardRoutes } from '../../src/http/routes/alerts.ts';
 import { readContent } from '../../src/http/server/content.ts';
+import { load } from '../config/fixtures.ts';
 import { serve } from './serve.ts';
 
 const content = readContent();
@@ -45,6 +47,17 @@ describe('http/routes/alerts', () => {
     const { ask } = await start({ ownUrl: () => 'http://localhost:9720/here/' });
     const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'exporter:9720' } });
     expect(body).toContain('runbook_url: http://exporter:9720/here/runbooks/AutomationServiceDown\n');
+  });
+
+  it('serves valid YAML if a configured address contains a quote', async () => {
+    const web =
+      'web: { external_url: "https://exporter.example.org/it\'s", grafana_url: "https://exporter.example.org/it\'s" }';
+    const { config } = await load({
+      yaml: `servers: [{ name: prod, url: https://x.example.org, token_file: /run/token }]\n${web}\n`,
+    });
+    const { externalUrl, grafanaUrl } = config.web;
+    const { ask } = await start({ externalUrl: () => externalUrl, grafanaUrl: () => grafanaUrl });
+    expect(parseDocument((await ask('/alerts/rules.yaml')).body).errors).toEqual([]);
   });
 
   it('prefers the configured addresses of the exporter and of Grafana', async () => {

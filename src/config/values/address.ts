@@ -57,7 +57,8 @@ function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
   if (/[?#]/.test(text)) return { problem: 'contains a query or a fragment', hint: 'remove the part after ? or #' };
   // Repeated slashes are removed, because servers of release 6 refuse paths with an empty segment.
   url.pathname = url.pathname.replace(/\/{2,}/g, '/');
-  return { value: url.href.replace(/\/$/, '') };
+  // A quote would end a text in the served rules.
+  return { value: url.href.replace(/\/$/, '').replaceAll("'", '%27') };
 }
 
 const place = '{trace_id}';
