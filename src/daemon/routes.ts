@@ -149,7 +149,7 @@ function listRoutes(served: Served) {
       grafanaUrl: () => current().web.grafanaUrl,
       siteRules: async () => (await import('../../alerts/site.ts')).buildSiteRules(current().alerts),
     }),
-    runbookRoutes(content, async (alert) =>
+    runbookRoutes(content, urls, async (alert) =>
       (await import('../../alerts/site.ts')).listSiteChanges(alert, current().alerts),
     ),
     metricReferenceRoute(async () => (await import('./catalogue/reference.ts')).renderMetricReference()),

@@ -53,7 +53,9 @@ describe('alerts, problems and pages', () => {
 
   it('links every runbook to the page that shows the cause', async () => {
     const content = readContent();
-    const { ask } = await serve([runbookRoutes(content)]);
+    const { ask } = await serve([
+      runbookRoutes(content, { externalUrl: () => undefined, ownUrl: () => 'http://localhost:9720' }),
+    ]);
     for (const { alert } of alerts) {
       const { status, body } = await ask(`/runbooks/${alert}`);
       expect({ alert, status }).toEqual({ alert, status: 200 });

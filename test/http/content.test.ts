@@ -28,7 +28,7 @@ describe('http/server/content', () => {
   it('serves only files that were read at the start', async () => {
     const { ask } = await serve([
       dashboardRoutes(content, address),
-      runbookRoutes(content),
+      runbookRoutes(content, address),
       alertRoutes({ content, ...address, grafanaUrl: () => undefined }),
     ]);
     for (const known of ['/dashboards/overview.json', '/runbooks/AutomationServiceDown', '/alerts/rules.yaml'])

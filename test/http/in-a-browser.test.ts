@@ -204,7 +204,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
         ownUrl: () => 'https://exporter.example.org',
         grafanaUrl: () => undefined,
       }),
-      runbookRoutes(content),
+      runbookRoutes(content, { externalUrl: () => undefined, ownUrl: () => 'http://localhost:9720' }),
       metricReferenceRoute(async () => renderMetricReference()),
       notFoundRoute(),
     ];

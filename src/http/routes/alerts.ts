@@ -2,15 +2,8 @@ import type { Router } from 'express';
 import { type Html, html } from '../pages/html.ts';
 import { renderPage, toRoot } from '../pages/page.ts';
 import { type Content, linkTo, toServedRules } from '../server/content.ts';
-import { isSafeHost, toAskedUrl } from '../server/hosts.ts';
+import { isSafeHost, toAskedUrl, toLinkUrl, type Urls } from '../server/hosts.ts';
 import { createRoutes } from '../server/routes.ts';
-
-type Urls = {
-  /** Returns the configured URL of this exporter. Without a configured URL, the URL of the request is used. */
-  readonly externalUrl: () => string | undefined;
-  /** Returns the URL at which the exporter listens. The URL is used if a request has no valid Host. */
-  readonly ownUrl: () => string;
-};
 
 export type AlertRoutes = Urls & {
   readonly content: Pick<Content, 'rules' | 'inhibitions' | 'migrationRules'>;
@@ -26,7 +19,7 @@ export function alertRoutes({ content, siteRules, externalUrl, ownUrl, grafanaUr
     const rules = (await siteRules?.()) ?? content.rules;
     const configured = externalUrl();
     const asked = configured ?? toAskedUrl(request, ownUrl());
-    const url = (asked ?? ownUrl()).replace(/\/$/, '');
+    const url = toLinkUrl(request, { externalUrl, ownUrl });
     const source =
       configured === undefined
         ? `${asked ? 'the Host of this request' : 'the listen address'}; web.external_url is not set`
@@ -74,10 +67,7 @@ export function dashboardRoutes({ dashboards }: Pick<Content, 'dashboards'>, url
   router.get('/dashboards/:name.json', (request, response, next) => {
     const json = dashboards.get(request.params.name);
     if (json === undefined) next();
-    else {
-      const url = urls.externalUrl() ?? toAskedUrl(request, urls.ownUrl()) ?? urls.ownUrl();
-      response.type('application/json').send(linkTo(url.replace(/\/$/, ''), json));
-    }
+    else response.type('application/json').send(linkTo(toLinkUrl(request, urls), json));
   });
   return router;
 }

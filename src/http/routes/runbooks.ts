@@ -2,12 +2,14 @@ import type { Router } from 'express';
 import { kindsOfProblems, type Place } from '../../status/problem-kinds.ts';
 import { type Html, html, trust } from '../pages/html.ts';
 import { renderPage, toRoot } from '../pages/page.ts';
-import type { Content } from '../server/content.ts';
+import { type Content, linkTo } from '../server/content.ts';
+import { toLinkUrl, type Urls } from '../server/hosts.ts';
 import { createRoutes } from '../server/routes.ts';
 
 /** Serves a page for each alert, so that runbook links work without internet access. */
 export function runbookRoutes(
   { runbooks, rules }: Pick<Content, 'runbooks' | 'rules'>,
+  urls: Urls,
   siteChanges: (alert: string) => Promise<readonly string[]> = async () => [],
 ): Router {
   const router = createRoutes();
@@ -28,7 +30,7 @@ ${severities.map((severity) => renderList(severity, { root, entries: entries.fil
     // The module is imported on the first request, so that it does not delay the start.
     const { marked } = await import('marked');
     const changes = renderChanges(await siteChanges(name));
-    const body = html`${trust(await marked.parse(toLinks(markdown)))}${changes}${renderPlace(name, toRoot(request))}`;
+    const body = html`${trust(await marked.parse(toLinks(linkTo(toLinkUrl(request, urls), markdown))))}${changes}${renderPlace(name, toRoot(request))}`;
     response.send(renderPage({ title: name, body, path: request.path }));
   });
   return router;

@@ -80,3 +80,15 @@ export function toAskedUrl(
   if (host === undefined || !/^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i.test(host)) return undefined;
   return `${protocol}://${host}${new URL(ownUrl).pathname}`;
 }
+
+export type Urls = {
+  /** Returns the configured URL of this exporter. Without a configured URL, the URL of the request is used. */
+  readonly externalUrl: () => string | undefined;
+  /** Returns the URL at which the exporter listens. The URL is used if a request has no valid Host. */
+  readonly ownUrl: () => string;
+};
+
+/** Returns the URL of this exporter for links, without a final slash. */
+export function toLinkUrl(request: Request, { externalUrl, ownUrl }: Urls): string {
+  return (externalUrl() ?? toAskedUrl(request, ownUrl()) ?? ownUrl()).replace(/\/$/, '');
+}
