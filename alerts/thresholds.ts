@@ -120,10 +120,6 @@ export interface Thresholds {
   readonly leaseFlapsWindow: string;
   readonly leaseFlappingFor: string;
   readonly seriesDroppedWindow: string;
-  /** A collector with a longer interval is slow. */
-  readonly slowCollectorSeconds: number;
-  /** Longer than the interval of every collector, by default. */
-  readonly seriesDroppedSlowWindow: string;
   readonly seriesDroppedFor: string;
   /** A trace that waits longer counts as not delivered. */
   readonly traceOldestSeconds: number;
@@ -229,8 +225,6 @@ export const defaultThresholds: Thresholds = {
   leaseFlapsWindow: '30m',
   leaseFlappingFor: '1m',
   seriesDroppedWindow: '15m',
-  slowCollectorSeconds: 600,
-  seriesDroppedSlowWindow: '65m',
   seriesDroppedFor: '15m',
   traceOldestSeconds: 900,
   spansRejectedWindow: '15m',

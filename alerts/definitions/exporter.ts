@@ -145,14 +145,15 @@ function executionsImported(limits: Thresholds): Alert {
 
 function seriesDropped(limits: Thresholds): Alert {
   const { once } = createExpressions(limits);
-  const { seriesDroppedWindow: window, seriesDroppedSlowWindow: slowWindow } = limits;
+  const { seriesDroppedWindow: window } = limits;
   const toDropping = (labels: string): string => {
     // Jobs with the same group and name are merged: their sum is the right value.
     const dropped = `automation_exporter_series_dropped_total{${labels}reason!="merged"}`;
     // Between two polls of a slow collector, the counter does not rise, but the series are still missing.
-    const slow = `last_over_time(automation_exporter_collector_interval_seconds[${window}]) > ${limits.slowCollectorSeconds}`;
-    const ofSlow = `increase(${dropped}[${slowWindow}]) > 0 and on (job, cluster, server, member, collector) ${slow}`;
-    return `increase(${dropped}[${window}]) > 0 or ${ofSlow}`;
+    const interval = `last_over_time(automation_exporter_collector_interval_seconds[${window}])`;
+    const ofSlow = (slowWindow: string, seconds: number): string =>
+      `increase(${dropped}[${slowWindow}]) > 0 and on (job, cluster, server, member, collector) ${interval} > ${seconds}`;
+    return `increase(${dropped}[${window}]) > 0 or ${ofSlow('65m', 600)} or ${ofSlow('25h', 3600)}`;
   };
   return {
     alert: 'AutomationExporterSeriesDropped',
