@@ -24,7 +24,7 @@ export type ExecutionsOptions = {
   readonly client: Client;
   /** Returns the watched projects. May return a list that another poll has read since `sinceTicks`. */
   readonly readProjects: (api: Api, sinceTicks?: number) => Promise<ListedProjects>;
-  /** Returns the starts of the members of a cluster; absent if they are not known. */
+  /** Returns the start times of the members of a cluster; absent if they are not known. */
   readonly memberStarts?: MemberStarts;
   readonly ledger: Ledger;
   readonly isRestored?: boolean;

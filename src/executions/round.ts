@@ -109,7 +109,7 @@ async function followClock({ found, activities, activityHint, options }: Round, 
   await keep(found.overlap.reachedMs(time.nowMs));
 }
 
-/** Reads executions that finished lately, in all projects that are due. */
+/** Reads executions that finished recently, in all projects that are due. */
 async function readEnds(round: Round, { running = [], nowMs, isDoubtful }: RoundNow) {
   const { found, faults, activities, projectList, options } = round;
   const { cache, overlap, restoreGap } = found;

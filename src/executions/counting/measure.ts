@@ -152,7 +152,7 @@ type ClassifiedFailure = JobNames & {
   readonly id?: number | undefined;
   readonly failureClass: FailureClass;
   readonly lines?: FailureLines | undefined;
-  /** True if the class may already have been published before a copy of the state was restored. */
+  /** True if the class may already have been published before a backup of the state was restored. */
   readonly isOfGap?: boolean | undefined;
 };
 

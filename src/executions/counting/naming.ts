@@ -19,7 +19,7 @@ export function toTrigger({ type, job, isJobDeleted }: Pick<Execution, 'type' | 
   return triggers.find((trigger) => trigger === type) ?? 'other';
 }
 
-/** The labels of a job; both are empty for ad hoc runs. */
+/** The group and the name of a job, as labels; both are empty for ad hoc runs. */
 export type JobName = { readonly group: string; readonly name: string };
 
 /** The label value of a deleted job whose row has no name. */

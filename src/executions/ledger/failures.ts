@@ -19,7 +19,7 @@ type Failure = {
   readonly id?: number | undefined;
   /** The compared lines of the log; undefined if none were read. */
   readonly lines?: FailureLines | undefined;
-  /** True if the failure may have been published by class before a copy of the state was restored. */
+  /** True if the failure may have been published by class before a backup of the state was restored. */
   readonly isOfGap?: boolean | undefined;
 };
 
@@ -76,7 +76,7 @@ export function createFailures() {
         },
       };
     },
-    /** Call after a restore. Waiting failures may have been published by class after the copy was made. */
+    /** Call after a restore. Waiting failures may have been published by class after the backup was made. */
     markRestored: (): readonly LedgerDocument[] => {
       for (const [key, failure] of waiting) waiting.set(key, { ...failure, isOfGap: true });
       return [...waiting].map(([key, failure]) => toDocument(key, failure));

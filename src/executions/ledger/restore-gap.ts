@@ -5,8 +5,8 @@ import { type LedgerFacts, restored } from './ledger-documents.ts';
 import type { ProjectState } from './project-state.ts';
 
 /**
- * After a restore, executions after the copy are read before counters are published, so that no counter falls. Totals
- * of a project that cannot be read stay hidden, because they may be lower than before.
+ * After a restore, executions since the backup are read before counters are published, so that no counter falls. Totals of a
+ * project that cannot be read stay hidden, because they may be lower than before.
  */
 export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, 'follow' | 'markRestored'>) {
   function untilMs(): number | undefined {
@@ -29,7 +29,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
       await cache.update(async () => ({
         facts: { ...cache.facts(), gapUntilMs: unknown },
         states: [...cache.states.values()].map((state) => rewind(state, toGreatestId(cache.idHours))),
-        // Cells that are 0 in the copy may have been published with other values since the copy was made.
+        // Cells that are 0 in the backup may have been published with other values since the backup was made.
         cells: [...cache.totals.cells.values()].flatMap((cell) =>
           cell.isReleased ? [] : [{ ...cell, isReleased: true }],
         ),
@@ -65,7 +65,7 @@ export function createRestoreGap(cache: LedgerCache, failures?: Pick<Failures, '
   };
 }
 
-/** Reports whether executions since the copy are unread. Once the gap is read, a clock that is set back has no effect. */
+/** Reports whether executions since the backup are unread. Once the gap is read, a clock that is set back has no effect. */
 export function isInRestoreGap(
   { scannedThroughMs, gapReadMs }: Pick<ProjectState, 'scannedThroughMs' | 'gapReadMs'>,
   { gapUntilMs }: LedgerFacts,
@@ -76,7 +76,7 @@ export function isInRestoreGap(
 /** The end of the gap before the first round, when the server time is unknown. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
-/** A restore repeats the recounts of the last 23 hours before the copy. A span of less than a day is read as one window. */
+/** A restore repeats the recounts of the last 23 hours before the backup. A span of less than a day is read as one window. */
 const rewindMs = 23 * 3_600_000;
 
 function rewind(state: ProjectState, knownId: number | undefined): ProjectState {

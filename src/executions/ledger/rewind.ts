@@ -126,8 +126,7 @@ export function createFollowSkew(cache: LedgerCache) {
       await cache.update(async () => {
         const facts = cache.facts();
         const isKept = skewMs === undefined || Math.abs(skewMs - (facts.skewMs ?? Infinity)) <= stepMs;
-        // The stored time may be up to a day too early: this has no effect, because the exporter reads one more day after a
-        // restart.
+        // The stored time may be up to a day too early: after a restart, the exporter therefore reads one more day.
         const isReached = reachedMs !== undefined && reachedMs > (facts.reachedMs ?? 0) + dayMs;
         if (isKept && latest === facts.leap && !isReached) return undefined;
         return { facts: { ...facts, skewMs, leap: latest, ...(isReached ? { reachedMs } : {}) } };

@@ -70,7 +70,7 @@ export function planExcluded({
     const isExcluded = state.hold === 'excluded';
     if (isWanted(state.project))
       return isExcluded && begunMs !== undefined ? [toNewProject(state.project, begunMs)] : [];
-    // Executions after the copy were published before the restore, so they are counted first.
+    // Executions since the backup were published before the restore, so they are counted first.
     if (isExcluded || isInRestoreGap(state, facts)) return [];
     return [{ ...state, hold: 'excluded', heldSinceMs: nowMs }];
   });

@@ -41,7 +41,7 @@ export function createProjectReading(options: ProjectReadingOptions) {
     /** Reads the newest part of the planned window; the rest becomes backlog. Puts the project on hold if it cannot be read. */
     read: (api: Api, planned: PlannedRead, nowMs: number): Promise<ReadResult> =>
       orHold(tools, { api, project: planned.project, nowMs }, () => readNew(tools, api, planned, nowMs)),
-    /** Reads a project's backlog for as long as `mayGoOn` allows. */
+    /** Reads a project's backlog until `mayGoOn` returns false. */
     readPast: (api: Api, project: string, nowMs: number, mayGoOn: () => boolean): Promise<ReadResult> =>
       orHold(tools, { api, project, nowMs }, () => readBacklog(tools, api, project, { nowMs, mayGoOn })),
     /** Reads a past window again. Returns the executions that were not known. */

@@ -17,7 +17,7 @@ export type Running = {
 
 type Open = (lane: 'vital' | 'normal') => Api;
 
-/** Returns the starts of the members that responded lately. */
+/** Returns the start times of the members that responded recently. */
 export type MemberStarts = () => ReadonlyMap<string, number>;
 
 /**
@@ -41,7 +41,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
       const read = await readOf(open('normal'), project, onOddRows).catch((error: unknown) =>
         toNothing(error, isAnswered),
       );
-      // The exporter's limits end this round; the next round continues with the same project.
+      // The exporter's own limits permit no more requests in this round; the next round continues with the same project.
       if (read === undefined) break;
       isAnswered = true;
       lastAsked = project;
