@@ -166,7 +166,7 @@ async function changeInPieces(
   }
 }
 
-/** The number of notes (each about one job) in a piece, which takes a few milliseconds. */
+/** The number of notes in a piece; each note is about one job. A piece takes a few milliseconds. */
 const notesPerPiece = 250;
 
 type Gone = { readonly all: Map<string, WatchedJob>; readonly tallies: Map<string, Tally> };

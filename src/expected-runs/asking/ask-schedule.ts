@@ -12,7 +12,7 @@ type AskInput = {
   readonly isChanged: boolean;
   /** True if a missed run waits for a confirmation of the known start times. */
   readonly isWaiting: boolean;
-  /** True while too many other jobs wait. Two start times are then enough, and the next turn of the job requests more. */
+  /** True while too many other jobs wait. Two start times are then enough; more are requested when the job is next in turn. */
   readonly isBrief: boolean;
 };
 
@@ -105,5 +105,5 @@ async function ask(api: Pick<Api, 'get'>, { id }: WatchedJob, one: One): Promise
 type Over = { readonly why: string };
 
 const minuteMs = 60_000;
-/** How far in the past the next run may be: by a clock that is behind, a run that is due now is still the next run. */
+/** How far in the past the reported next run may be. A server whose clock is behind still reports a run that is due now. */
 const maxOverMs = 2 * minuteMs;

@@ -44,7 +44,7 @@ export function findSetBack(sources: Sources, nowMs: number, ownerUuid?: string)
   return [{ reason: 'clock', fact: { fact, atMs: span.fromMs, source: 'system-info' }, fix: planAnew }];
 }
 
-/** A fix that makes the scheduler plan the next run of a job by the present time. */
+/** A fix that makes the scheduler compute the next run of a job again. */
 export const planAnew =
   'restart the server, or save the schedule of the job again, so that the scheduler plans its next run again';
 

@@ -163,7 +163,7 @@ function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
   };
 }
 
-/** The source of the fact that a restart interrupted a run. */
+/** The source that shows that a restart interrupted a run. */
 export const interruptedSource = 'system-info';
 
 /** Returns `saturated` if all readings around the time, starting with the given one, showed that all threads were busy. */

@@ -32,7 +32,7 @@ export function toMostAtOnce(job: WatchedJob): number {
   return maySeveral(job) ? (job.definition?.mostAtOnce ?? Number.POSITIVE_INFINITY) : 1;
 }
 
-/** Causes after which the job may still have run. */
+/** Causes for which the job may nevertheless have run. */
 const mayHaveRun: readonly MissReason[] = ['saturated', 'restart', 'clock', 'unknown'];
 
 /** Records whether the runs of a job are hidden. Hidden runs are counted in the server's totals, but not listed. */

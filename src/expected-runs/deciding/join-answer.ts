@@ -105,8 +105,8 @@ function compare(before: Timetable, answer: Answer, fromMs: number): Joined['agr
     const isQuiet = !answer.timesMs.some((time) => time > fromMs && time <= untilMs);
     return isQuiet && isOutOfStep(before.timesMs, answer.timesMs) ? 'unknown' : 'same';
   }
-  // By another clock, a start that is due now may have passed. So a missing start is no difference, but an additional start is
-  // one.
+  // A start that is due now may have passed by the clock of another member. So a missing start is no difference, but an
+  // additional start is one.
   if (before.untilMs > fromMs) return answer.timesMs.every((time) => before.timesMs.includes(time)) ? 'same' : 'edited';
   // After a long absence, responses do not overlap, so only regular distances can be compared.
   const distanceMs = toEvenDistance(before.timesMs);

@@ -9,8 +9,9 @@ import type { WatchedJob } from './watched-job.ts';
  * - `leapt`: no clock has shown the times. Whether a job ran at such a time cannot be known, so the time is undecided.
  * - `undone`: the clock was set back and now shows the times. The times count as normal: without a run, they are missed. A
  *   scheduler that planned by the wrong clock starts nothing before the end of the span.
- * - `lived`: the clock showed the times while it was ahead, and shows them again. A run at the first showing matches; without a
- *   run the time is undecided, because a scheduler does not start a run twice.
+ * - `lived`: the clock showed the times while it was ahead, and shows them again. A run matches if it
+ *   started when the clock first showed the time. Without a run, the time is undecided, because a scheduler does not start a
+ *   run twice.
  * - `repeated`: the whole span that the clock of a member shows again. The times of the span count as normal.
  */
 type Leap = Span;

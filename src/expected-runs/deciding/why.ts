@@ -89,7 +89,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun, sources, aske
   };
 }
 
-/** Describes the last failed request for a schedule. The pause until the next request may be hours long. */
+/** Describes the last failed request for a schedule. The next request may be hours later. */
 export function toUnread({ why, atMs }: Unread, nowMs: number): string {
   return `${why} (seen ${toTime(atMs, nowMs)})`;
 }
