@@ -20,7 +20,10 @@ export function createSelection({ spool, gathering, signal, clock }: SelectionOp
   const suspects = createSuspects(clock.random);
 
   return {
-    /** Selects the next traces. Traces whose request was lost come last; after each delivery, one of them is tried. */
+    /**
+     * Selects the next traces. Suspects (traces that were lost when sent alone) come last. One of them is tried earlier if its
+     * wait is over and another trace was delivered since the last loss.
+     */
     next: async (isOutage: boolean): Promise<Found> => {
       const suspected = suspects.keys();
       const but = (key: string | undefined): readonly string[] => suspected.filter((other) => other !== key);

@@ -11,7 +11,7 @@ import { type Plan, planTrace } from '../plan/plan-trace.ts';
 import { type TraceSettings, traceDefaults } from '../plan/settings.ts';
 import type { AttributeValue, Span, Trace } from '../plan/span.ts';
 
-/** A tree for people, or an OTLP request. */
+/** A tree that people can read, or an OTLP request. */
 export type ReplayFormat = 'tree' | 'json';
 
 export type ReplayOptions = {
@@ -92,7 +92,10 @@ function toFields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-/** Returns a tree for people: one indented line for each span, with times since the start of the root, result and reason. */
+/**
+ * Returns a tree that people can read: one indented line for each span, with times since the start of the root, result and
+ * reason.
+ */
 export function toTreeText({ spans }: Trace): string {
   const startMs = spans[0]?.startMs ?? 0;
   const depths = new Map<string, number>();

@@ -19,7 +19,7 @@ export function createStepDurations() {
   /** The steps by job path, sorted by the last run. */
   const jobs = new Map<string, Steps>();
 
-  /** Returns the job to remove for a new job; undefined if all stored jobs have run lately. */
+  /** Returns the job to remove for a new job; undefined if all stored jobs have run recently. */
   function findSpent(endedAtMs: number): readonly string[] | undefined {
     if (jobs.size < maxJobs) return [];
     const [[oldest, steps] = ['', noSteps]] = jobs;

@@ -33,7 +33,7 @@ export type Outcome = {
   /** The original word of the server for the reason. */
   readonly word?: string | undefined;
   readonly exitCode?: number | undefined;
-  /** True if an error handler recovered the failure. A recovered failure does not count above its level. */
+  /** True if an error handler recovered the failure. A recovered failure does not count for the steps above it. */
   readonly isRecovered: boolean;
   readonly why: string;
 };

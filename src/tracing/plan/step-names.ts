@@ -100,7 +100,7 @@ export function parseStepContext(context: string): readonly StepPlace[] | undefi
   return places.every((place) => place !== undefined) ? places : undefined;
 }
 
-/** Compares steps of one level by number. A handler comes after its step. */
+/** Compares steps of the same parent by number. A handler comes after its step. */
 export function comparePlaces(left: StepPlace, right: StepPlace): number {
   return left.number - right.number || Number(left.isHandler) - Number(right.isHandler);
 }
