@@ -186,7 +186,7 @@ function createChanges(onFault: (unit: string, error: unknown) => void) {
 
 type Listing = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe'> & Pick<Acquiring, 'reach' | 'tenures' | 'known'>;
 
-/** Reads the leases until aborted. Reports the leases, and own leases that are gone or lack commits. */
+/** Reads the leases until aborted. Reports all leases, and own leases that are gone or whose commits the database has lost. */
 function createList(
   { leases, clock, observe, reach, tenures, known }: Listing,
   report: (found: readonly Lease[], lacking: { gone: ReturnType<typeof listGone>; behind: readonly Lease[] }) => void,

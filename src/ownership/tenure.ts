@@ -12,7 +12,7 @@ export const leaseMs = 10_000;
 /** A lease lasts for three attempts to renew it. */
 export const renewEveryMs = leaseMs / 3;
 
-/** The interval of reading leases. The interval is short, so that released units are acquired soon. */
+/** How often leases are read. The interval is short, so that released units are acquired soon. */
 export const lookEveryMs = 500;
 
 /** How long an owner acts without an acknowledged renewal. The rest of the lease is for work in progress. */
