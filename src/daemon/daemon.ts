@@ -119,7 +119,7 @@ export function createApp(options: AppOptions) {
   return {
     /** Opens the state, then the port, then starts polls. Cleans up if the start fails. */
     start,
-    /** Ends polls, connections and files. For a large state, first calls `mayTake` with the necessary time. */
+    /** Ends polls, connections and files. Before the last backup, calls `mayTake` with the time that the backup may need. */
     stop,
     /** Applies another configuration. If the new configuration cannot be applied, rejects and keeps the current one. */
     reload,
