@@ -23,7 +23,7 @@ export type ToSpooled = (changes: readonly Change[]) => Promise<readonly Spooled
 
 type Options = {
   readonly server: string;
-  /** True if the state is a restored copy. Changes after the copy are lost, so counters start again at 0. */
+  /** True if the state is a restored backup. Changes since the backup are lost, so counters start again at 0. */
   readonly isRestored: boolean;
   readonly ledger: Pick<Ledger, 'load'>;
   readonly commit: (make: () => readonly LedgerDocument[], spooled?: readonly SpooledTrace[]) => Promise<void>;

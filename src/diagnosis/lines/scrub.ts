@@ -88,7 +88,10 @@ function countBegun(lines: readonly string[]): number {
     : 0;
 }
 
-/** Returns a test whether further lines belong to a secret: lines of a YAML block, or of a text up to a word (`<<EOT`). */
+/**
+ * Returns a function that tests whether a further line still belongs to a secret: to a YAML block, or to a text that ends with
+ * a given word (`<<EOT`).
+ */
 function toBlock(text: string, blockKey: RegExp): ((next: string) => boolean) | undefined {
   if (nameBefore.test(text)) return (next) => valueAfter.test(next);
   if (!/(?:[:{|>+-]|\d|<<.*|#.*)\s*$/.test(text)) return undefined;

@@ -32,7 +32,10 @@ export type Change = {
   readonly by?: string;
 };
 
-/** Returns the time for display and sorting: the server's, or the first reading's. */
+/**
+ * Returns the time for display and sorting: the time that the server reported, else the time of the first reading of the new
+ * state.
+ */
 export function toShownMs({ atMs, beforeMs }: Pick<Change, 'atMs' | 'beforeMs'>): number {
   return atMs ?? beforeMs;
 }

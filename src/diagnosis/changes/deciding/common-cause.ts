@@ -50,7 +50,7 @@ export function recount(cause: CommonCause, results: Iterable<JobResult>, nowMs:
   return { ...cause, failed: failed.length, covered, succeeded: succeeded.length, spared };
 }
 
-/** Reports whether a cause lasts: one of its jobs failed lately, and most of its jobs still fail. */
+/** Reports whether a cause lasts: one of its jobs failed recently, and most of its jobs still fail. */
 export function isLasting(cause: Factor, results: Iterable<JobResult>, nowMs: number): boolean {
   let failed = 0;
   let succeeded = 0;
