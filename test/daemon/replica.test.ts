@@ -131,7 +131,7 @@ describe('daemon/replica', () => {
     return { replica, shared, told, config, toTraces, self, pending: () => pending() };
   }
 
-  it('delivers the traces of the previous owner at once', async () => {
+  it('delivers the traces of the previous owner immediately', async () => {
     const { replica, told } = await start();
     expect([...replica.toOwned()]).toEqual(['prod']);
     expect(told).toEqual(['start', 'wake']);

@@ -118,7 +118,7 @@ describe('executions/failures', () => {
   it.each([
     ['in the same round', false],
     ['in an earlier round', true],
-  ])('publishes a restored total at once if a failure was counted %s', async (_when, isEarlier) => {
+  ])('publishes a restored total immediately if a failure was counted %s', async (_when, isEarlier) => {
     const { open, commit } = await setScene();
     const { failures, held, totals, count } = await open();
     let isInGap = true;

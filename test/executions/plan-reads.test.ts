@@ -48,7 +48,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [scanned('pay', -15_000)], activities, leap: before })).toEqual(['live pay -135 s … 0 s']);
   });
 
-  it('requests at most a day at once', () => {
+  it('plans a read of at most a day', () => {
     const states = [scanned('pay', -3 * dayMs), scanned('stock', -15_000)];
     expect(plan({ states, activities: { pay: active, stock: active } })).toEqual([
       'live pay -86400 s … 0 s since -259320 s',
@@ -81,7 +81,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities: { pay: active, gone: active } })).toEqual(['probe pay -180 s … 0 s']);
   });
 
-  it('reads at once a project that is missing in the list', () => {
+  it('immediately reads a project that is missing in the list', () => {
     const gone: ProjectState = { ...scanned('gone', -60_000), hold: 'hidden', heldSinceMs: nowMs };
     const states = [gone, scanned('stock', -90_000)];
     expect(plan({ states })).toEqual(['probe gone -180 s … 0 s', 'rotation stock -210 s … 0 s']);
@@ -110,7 +110,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities: { pay: lately, stock } })).toContain('live pay -1020 s … 0 s');
   });
 
-  it('reads idle projects at once after the maximum delay', () => {
+  it('reads idle projects immediately after the maximum delay', () => {
     const late = Array.from({ length: 10 }, (_, index) => scanned(`late${index}`, -900_001));
     const states = [...late, ...Array.from({ length: 110 }, (_, index) => scanned(`p${index}`, -60_000))];
     expect(plan({ states, sweepQuota: 40 })).toHaveLength(10);

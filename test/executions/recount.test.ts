@@ -88,7 +88,7 @@ describe('executions/recount', () => {
     expect(scene.comparedWeekAtMs()).toBeGreaterThan(nowMs);
   });
 
-  it('compares a week at once after the clock was set back', async () => {
+  it('compares a week immediately after the clock was set back', async () => {
     const scene = await createScene({ ended: [], known: [] });
     await scene.setComparedWeek(nowMs + 10 * dayMs);
     await scene.look('pay', {});

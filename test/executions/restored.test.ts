@@ -28,7 +28,7 @@ describe('executions after a restored copy', () => {
     );
   }, 120_000);
 
-  it('publishes at once the executions that the restored copy lacks, although new series are held', async () => {
+  it('immediately publishes the executions that the restored copy lacks, although new series are held', async () => {
     const ledger = createMemoryLedger();
     const { control, finish, counted, rounds, restart } = await play({
       keepBy: () => ledger,

@@ -142,7 +142,7 @@ describe('executions/server-clock', () => {
     expect(await read(10_000_000)).toBe(1_310_000);
   });
 
-  it('accepts a forward step of less than an hour at once', async () => {
+  it('accepts a forward step of less than an hour immediately', async () => {
     const { read, pass } = createScene(refuse);
     await read(1_000_000);
     pass(15_000);

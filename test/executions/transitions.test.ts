@@ -67,7 +67,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['payments settle succeeded 1']);
   });
 
-  it('reads the list of projects at once if an execution runs in an unlisted project', async () => {
+  it('reads the list of projects immediately if an execution runs in an unlisted project', async () => {
     const { control, counted, rounds } = await play();
     await rounds(5);
     control.createProject('new');
@@ -143,7 +143,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('ends the series of a deleted project at once', async () => {
+  it('ends the series of a deleted project immediately', async () => {
     const { control, finish, counted, rounds, shown, ledger, isShownProject } = await play();
     control.createProject('stock');
     await rounds(2);

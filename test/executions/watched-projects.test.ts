@@ -50,7 +50,7 @@ describe('executions/watched-projects', () => {
     expect([countedFromMs('pay'), countedFromMs('new')]).toEqual([0, 595_000]);
   });
 
-  it('reads the list again at once if the last list could not be stored', async () => {
+  it('reads the list again immediately if the last list could not be stored', async () => {
     const { refresh, asked, names, fillDisk, countedFromMs } = await createScene(['pay']);
     await refresh();
     names.push('new');
@@ -69,7 +69,7 @@ describe('executions/watched-projects', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('puts a newly excluded project on hold at once', async () => {
+  it('puts a newly excluded project on hold immediately', async () => {
     const excluded = new Set<string>();
     const { refresh, asked, holdOf, breakList } = await createScene(['pay'], (project) => !excluded.has(project));
     await refresh();

@@ -8,7 +8,7 @@ import { hourMs, job, minuteMs, nowMs } from './risks/some-risks.ts';
 
 type Asked = { readonly endpoint: string; readonly query: Readonly<Record<string, unknown>> };
 
-/** Requests doubts about jobs, with the answers of a function. */
+/** Sends the requests that settle the doubts; `answer` returns each response. */
 async function ask(
   doubts: readonly (readonly [string, Doubt])[],
   answer: (asked: Asked) => unknown,

@@ -109,7 +109,7 @@ describe('expected-runs, the cost of requests for a server', () => {
   );
 });
 
-describe('expected-runs, the processor of a server with 250 scheduled jobs', () => {
+describe('expected-runs, the time that requests cost a server with 250 scheduled jobs', () => {
   const { 'every minute': minute, 'every 20 seconds': dense, 'every second of next year': late, daily, yearly } = kinds;
 
   it("uses at most 2 % of the server's time at the first contact", async () => {
@@ -169,7 +169,7 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
     expect(far[1]).toBeLessThanOrEqual(0.02);
   });
 
-  it('requests schedules at once after minutes of timeouts', async () => {
+  it('requests schedules immediately after minutes of timeouts have ended', async () => {
     let isBusy = true;
     const { minutes, jobs } = createAsked({ minute }, 60, {
       takesTime: true,
@@ -184,7 +184,7 @@ describe('expected-runs, the processor of a server with 250 scheduled jobs', () 
   });
 });
 
-describe('expected-runs, the processor of a server with ten projects of 400 jobs', () => {
+describe('expected-runs, the time that requests cost a server with ten projects of 400 jobs', () => {
   it("uses at most 0.5 % of the server's time once all schedules are known", async () => {
     const { control, minutes, requests } = createAsked({}, 0, { takesTime: true });
     for (let project = 0; project < 10; project++) {

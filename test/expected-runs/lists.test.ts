@@ -114,11 +114,11 @@ describe('expected-runs/lists', () => {
     expect(shown('schedule_missed_total').filter((line) => line.includes('often'))).toEqual([
       'automation_schedule_missed_total{project="pay",job_group="",job_name="often",reason="unknown"} 0',
     ]);
-    // Two times while the job was disabled, and three after it, perhaps of another schedule.
+    // Two times while the job was disabled, and three later times that may belong to another schedule.
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
   });
 
-  it('uses a list that another collector read, and requests first the lists of the other projects', async () => {
+  it('uses a list that another collector read, and requests the lists of the other projects first', async () => {
     const { control, minutes, shown, readJobs, id, requests } = createHourly();
     for (const project of ['a', 'b', 'c', 'd']) control.createProject(project);
     await minutes(2);
@@ -134,7 +134,7 @@ describe('expected-runs/lists', () => {
     expect(lists.filter((project) => project !== undefined)).toEqual(['b', 'c', 'd', 'a']);
   });
 
-  it('lists a project again at once when a schedule is not found', async () => {
+  it('lists a project again immediately when a schedule is not found', async () => {
     const { control, minutes, outcome, jobs } = createHourly({ apiVersion: 58 });
     for (let at = 0; at < 20; at += 1) control.createProject(`p${at}`);
     const ids = Array.from({ length: 8 }, (_, at) =>
@@ -167,7 +167,7 @@ describe('expected-runs/lists', () => {
     for (const project of ['a', 'b', 'c', 'd']) expect(listsOf(project)).toBeGreaterThan(2);
   });
 
-  it('ends the series of an excluded project at once', async () => {
+  it('ends the series of an excluded project immediately', async () => {
     const leftOut = new Set<string>();
     const { minutes, shown } = createHourly({ settings: { isWantedProject: (project) => !leftOut.has(project) } });
     await minutes(2);

@@ -6,7 +6,7 @@ import { createScene } from './scene.ts';
 const hour = { everyMs: 3_600_000, offsetMs: 0 };
 
 describe('expected-runs, jobs whose schedule is refused', () => {
-  it('reads a new schedule at once among hundreds of refused ones, and these soon after they are permitted', {
+  it('reads a new schedule immediately among hundreds of refused ones, and reads those soon after they are permitted', {
     timeout: 60_000,
   }, async () => {
     const scene = createStopping({});

@@ -48,7 +48,7 @@ function setScene(answersAfterMs: number, answers: readonly (true | undefined)[]
 }
 
 it.each([
-  ['is answered at once', 0, [true], 10_000],
+  ['is answered immediately', 0, [true], 10_000],
   ['is answered late', 3000, [true], 10_000],
   ['has no answer', 3000, [undefined], 6667],
   ['has no answer, but the next one has', 0, [undefined, true], 11_111],

@@ -49,7 +49,7 @@ describe('schedule/poll-log', () => {
     expect(lines).toEqual(['warn poll failed', 'info poll recovered']);
   });
 
-  it('logs immediately a failure of only one poll', () => {
+  it('logs a failure of only one poll immediately', () => {
     const { lines, succeed, fail } = setUp();
     for (const step of [() => fail('decode', 200), () => fail('decode', 200), succeed, succeed]) step();
     expect(lines).toEqual(['warn poll failed', 'info poll recovered']);

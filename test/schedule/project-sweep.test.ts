@@ -302,7 +302,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a b');
   });
 
-  it('reads everything again at once after an outage', async () => {
+  it('reads everything again immediately after an outage', async () => {
     const { pass, times, faults } = setScene(numbered(6));
     await pass();
     for (const name of numbered(6)) faults.set(name, fault('network', { isOfService: false }));
@@ -378,7 +378,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('p0001');
   });
 
-  it('ends at once if it is stopped between two requests', async () => {
+  it('ends immediately if it is stopped between two requests', async () => {
     const ending = new AbortController();
     const { pass, asked, withdrawn } = setScene(numbered(9), {
       map: (value, { value: family }, { project }) => {

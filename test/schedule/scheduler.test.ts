@@ -328,7 +328,7 @@ describe('schedule/scheduler', () => {
     expect(woken).toEqual(['a', 'b', 'c']);
   });
 
-  it('retries after a minute a poll that fails after an outage', async () => {
+  it('retries a poll that fails after an outage one minute later', async () => {
     const runs: string[] = [];
     const noteRun = async (): Promise<void> => void runs.push(new Date().toISOString().slice(11, 19));
     const { scheduler, see } = setUp(['a'], noteRun, () => failed, hourMs);

@@ -69,7 +69,7 @@ describe('schedule/vitality', () => {
     expect(states).toEqual(['up', 'up', 'up', 'up', 'down', 'up', 'up', 'up']);
   });
 
-  it('counts a refused connection as an outage at once', () => {
+  it('counts the first refused connection as an outage', () => {
     const scene = setUp();
     scene.ended();
     scene.ended(fault('network'));

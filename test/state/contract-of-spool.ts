@@ -84,7 +84,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       expect(await keys(all)).toEqual(['4']);
     });
 
-    it('keeps the order in which traces were spooled when the clock changes', async () => {
+    it('keeps traces in the order in which they were spooled, even if the clock is set back', async () => {
       await spool({ ...toTrace('1'), spooledAtMs: 9000 }, { ...toTrace('2'), spooledAtMs: 10 });
 
       expect(await keys(all)).toEqual(['1', '2']);
@@ -159,7 +159,7 @@ export function describeSpool(stateNow: () => State, reopen: () => Promise<void>
       });
     });
 
-    it('keeps all traces over a restart', async () => {
+    it('keeps all traces across a restart', async () => {
       await spool(toTrace('1'), toTrace('2'));
       await state.spool.quarantine('1', { reason: 'HTTP 400', atMs: 5 }, all);
       await reopen();

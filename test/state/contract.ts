@@ -30,7 +30,7 @@ export function describeContract(open: () => Promise<Engine>): void {
   }
 
   describe('memories', () => {
-    it('remembers across a restart, separately for each server and collector', async () => {
+    it('keeps the stored values of each server and collector across a restart', async () => {
       const key = { server: 'prod', collector: 'execution-mode' };
       await state.remember(key, { mode: 'active' });
       await state.remember(key, { mode: 'passive', changedAtMs: 5 });
@@ -78,7 +78,7 @@ export function describeContract(open: () => Promise<Engine>): void {
       expect(await state.ledger.firstEnd('prod', 'pay', 301)).toBeUndefined();
     });
 
-    it('keeps each entry once', async () => {
+    it('stores each entry once', async () => {
       expect(await state.ledger.size('prod')).toBe(0);
       await state.ledger.commit('prod', {
         entries: [ended('pay', 1, 100), ended('pay', 1, 100), ended('pay', 1, 100, 2)],

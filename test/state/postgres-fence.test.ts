@@ -100,7 +100,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await shown()).toEqual([['of an older release', undefined, 'http://a:3']]);
   });
 
-  it('renews a lease at once while a wait for locked units is in progress', async () => {
+  it('renews a lease immediately while a wait for locked units is in progress', async () => {
     const a = await open('a');
     for (const unit of ['prod', 'x', 'y']) await a.leases.acquire(unit, 60_000);
     const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'postgres', password: server.password });

@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 
 describe('state/sqlite', () => {
-  it('remembers across a restart, separately for each server and collector', async () => {
+  it('keeps the stored values of each server and collector across a restart', async () => {
     const first = openSqliteState({ dir });
     await first.remember(key, { mode: 'active' });
     await first.remember(key, { mode: 'passive', changedAtMs: 5 });

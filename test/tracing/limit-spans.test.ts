@@ -49,7 +49,7 @@ function createLarge(steps: number, nodes: number, failed: readonly string[] = [
 }
 
 describe('tracing/limit-spans', () => {
-  it('replaces all except first, slow and failed spans by one span', () => {
+  it('keeps first, slow and failed spans, and replaces all others by one span', () => {
     const source = createLarge(2, 8, ['2@node-7']);
     expect(`\n${toTreeText(planSource(source, { maxSpans: 9 }).trace)}`).toBe(`
 RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution failed: first failure NonZeroResultCode

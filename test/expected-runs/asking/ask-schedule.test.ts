@@ -16,7 +16,7 @@ type Api = Parameters<typeof askSchedule>[0];
 let close: () => Promise<void> = async () => undefined;
 afterEach(() => close());
 
-it('loses no time between two requests', async () => {
+it('loses no start time that is between two requests', async () => {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47 });
   const { control } = simulator;
   control.createProject('pay');

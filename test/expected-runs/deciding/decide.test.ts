@@ -10,7 +10,7 @@ import { someJob } from '../some-job.ts';
 /** All times below are relative to an expected time, so that 0 is this time. */
 const hour = 3_600_000;
 const margin = 600_000;
-/** Decisions stop waiting for sources after this. */
+/** After this time, decisions no longer wait for sources. */
 const late = margin + 900_000 + 1;
 
 const hourly = { source: 'forecast', askedAtMs: -2 * hour, untilMs: 2 * hour, confirmedMs: 1 } as const;
@@ -53,7 +53,7 @@ const run = (startedAtMs: number, more: Partial<SeenRun> = {}): SeenRun => ({
 const miss = (expectedMs: number): Missed => ({ is: 'missed', expectedMs, reason: 'unknown', facts: [] });
 const gap = { askedAtMs: -2 * hour, afterMs: 100_000, throughMs: 200_000, likely: [], maxPerHour: 1 } as const;
 
-/** Describes decisions in a word each, and what later decisions need. */
+/** Describes each decision in a word, and lists what later decisions need. */
 function describeDecided(some: Partial<WatchedJob>, given: Partial<Parameters<typeof decide>[1]>): string {
   const before: WatchedJob = { ...job, ...some };
   const decided = decide(before, { ...input, ...given });

@@ -30,7 +30,7 @@ describe('expected-runs/deciding/listed-jobs', () => {
     expect(words.join(' ')).toBe(expected);
   });
 
-  it('watches jobs whose names have a million characters together', () => {
+  it('watches jobs whose names have a million characters in total', () => {
     const known = [job('a', { name: long(999_980), group: long(10) }), job('b', { goneAtMs: 5, name: long(50) })];
     const fits = (...counts: readonly number[]) => {
       const names = counts.map((count, index) => ({ ...listed, id: `${index}`, name: long(count - 1), group: 'g' }));

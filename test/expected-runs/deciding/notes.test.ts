@@ -77,7 +77,7 @@ describe('expected-runs/deciding/notes', () => {
     ['the list, if the edit is now', 250_000, 250_000, 250_000],
     ['the list, if the edit is later', 250_001, 250_000, 250_000],
     ['the list, without an edit', undefined, 250_000, 250_000],
-  ])('uses as the time of a switch %s', (_what, lastModifiedMs, seenAtMs, sinceMs) => {
+  ])('takes the time of a switch from %s', (_what, lastModifiedMs, seenAtMs, sinceMs) => {
     const more = lastModifiedMs === undefined ? {} : { lastModifiedMs };
     const both = { isEnabled: false, isScheduleEnabled: false };
     const periods = ['job', 'schedule'].map((what) => ({ what, sinceMs, seenAtMs }));

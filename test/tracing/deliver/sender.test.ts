@@ -62,13 +62,13 @@ describe('tracing/deliver/sender', () => {
     expect(new Set(sent.map(({ bytes }) => Buffer.from(bytes).toString('hex'))).size).toBe(1);
   });
 
-  it('starts with the shortest wait again after a delivery', async () => {
+  it('begins again with the shortest wait after a delivery', async () => {
     await spool([makeTrace(1), makeTrace(2, { encoding: 'json' })]);
     const { waits } = await runUntilIdle((_, index) => answer([503, 503, 200, 429, 200][index] ?? 200));
     expect(waits).toEqual([500, 1000, 500]);
   });
 
-  it('does not send again the traces that another replica took over during an outage', async () => {
+  it('does not resend traces that another replica took over during an outage', async () => {
     await spool(makeTraces(3));
     const { sent, events } = await runUntilIdle(
       (_, index) => {
@@ -132,7 +132,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 1 });
   });
 
-  it('sends smaller requests after a half of a large request was lost several times', async () => {
+  it('sends smaller requests after half of a split request was lost several times', async () => {
     await spool(makeTraces(50));
     const { sent } = await runUntilIdle((_, index) => {
       if (index > 0 && index < 6) throw new PostFault('c:4318: no complete answer', { kind: 'timeout', isLost: true });
@@ -265,7 +265,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 2 });
   });
 
-  it('stops at once if it has nothing to send or was never started', async () => {
+  it('stops immediately if it has nothing to send or was never started', async () => {
     const { sender, sent } = create(() => answer(200));
     await sender.stop(60_000);
     const { sender: second } = create(() => answer(200));

@@ -162,7 +162,7 @@ describe('tracing/enrich/gather', () => {
   it.each([
     ['Log output limit exceeded: Maximum Line count: 100, action: halt', 'LogLimitExceeded'],
     ['Failed: IOFailure: x', undefined],
-  ])('reads for interrupted steps no reason from the log except the log limit: %s', async (log, reason) => {
+  ])('uses the log as the reason of interrupted steps only if it names the log limit: %s', async (log, reason) => {
     const { gatherOnce, server } = await start();
     const node = '{"executionState":"FAILED","meta":{"failureReason":"NonZeroResultCode","resultCode":2147483647}}';
     server.answer({
@@ -201,7 +201,7 @@ describe('tracing/enrich/gather', () => {
   it.each([
     ['is still loading', { message: 'Pending', pending: 'Waiting', entries: [] }],
     ['has only its beginning', { retryBackoff: 2000, entries: [{ level: 'ERROR', log: 'Failed: IOFailure: x' }] }],
-  ])('requests again a log that %s', async (_what, log) => {
+  ])('requests the log again if it %s', async (_what, log) => {
     const { gatherOnce, server } = await start();
     server.answer({
       'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },

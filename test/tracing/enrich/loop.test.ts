@@ -49,7 +49,7 @@ describe('tracing/enrich/loop', () => {
     await loop.stop();
   });
 
-  it('starts at once whenever there is work', async () => {
+  it('starts immediately whenever there is work', async () => {
     const { loop, turn } = setUp([undefined, undefined, undefined]);
     loop.start();
     expect(await turn()).toEqual(['pass 1', 'wait 60000']);

@@ -120,7 +120,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('repeats failed requests as long as executions may wait', async () => {
+  it('repeats failed requests even after the seal timeout', async () => {
     const { simulator, run, wait, plans, told } = await setUp({ backlogAgeMs: 60 * minuteMs });
     simulator.control.addFault({ kind: 'status', status: 500, path: ofState, times: 9 });
     for (let tries = 0; tries < 3; tries += 1) {
