@@ -5,7 +5,7 @@ import type { TransportAnswer } from '../wire/transport.ts';
 import { minBytesOfContainer } from './json-pieces.ts';
 
 export type AnswerContext = {
-  /** True for a session. A session without access to the API gets pages instead of JSON (rundeck dialect). */
+  /** True for a session. If it has no access to the API, another part of the server responds, for example with 404 (rundeck dialect). */
   readonly isSession: boolean;
   readonly nowMs: number;
   /** The forms of secrets to remove from responses. Very short forms are omitted, because they may be ordinary words. */
