@@ -63,11 +63,10 @@ export async function findWindows(input: WindowsInput, pause: Pause): Promise<re
   const minutes = Math.max(1, Math.floor((nowMs + withinMs - firstMs) / minuteMs) + 1);
   const counts = await countTouched(input, { firstMs, minutes }, pause);
   const windows: QuietWindow[] = [];
+  // Equal minutes stay sorted by time.
   const order = Array.from({ length: minutes }, (_, minute) => minute).sort(
     (one, other) =>
-      (counts.critical[one] ?? 0) - (counts.critical[other] ?? 0) ||
-      (counts.all[one] ?? 0) - (counts.all[other] ?? 0) ||
-      one - other,
+      (counts.critical[one] ?? 0) - (counts.critical[other] ?? 0) || (counts.all[one] ?? 0) - (counts.all[other] ?? 0),
   );
   for (const minute of order) {
     if (windows.length >= count) break;
