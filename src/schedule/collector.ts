@@ -171,7 +171,7 @@ export type Watch = {
   readonly jobs: {
     /** Reports whether the configuration includes a job. The path of a job is `{project}/{group}/{name}`. */
     readonly isWanted: (path: string) => boolean;
-    /** The maximum number of jobs with their own series. */
+    /** The maximum number of jobs with their own durations. */
     readonly detail: number;
     /** True if average durations must be requested, because executions do not report them. */
     readonly asksForAverages?: boolean;
