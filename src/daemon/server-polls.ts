@@ -45,7 +45,7 @@ type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: Reading
 export type Handover = {
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   readonly addresses: readonly Address[];
-  /** True until executions have opened a state that was restored from a copy. */
+  /** True until executions have opened a state that was restored from a backup. */
   readonly isRestored: boolean;
 };
 

@@ -125,7 +125,7 @@ type PollLogOptions = {
 /** Logs the changes of one poll. An error of the whole server is logged once for the server, not for each poll. */
 export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
   let before: Outcome | undefined;
-  /** The last logged error, while it lasts. */
+  /** The last logged error, until the poll succeeds. */
   let told: string | undefined;
   let failures = 0;
 

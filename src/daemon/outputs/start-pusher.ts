@@ -38,7 +38,7 @@ export function startPusher(options: StartOptions): Pusher {
   return pusher;
 }
 
-/** Wraps the stored sums. A restored copy lacks the latest sums, so only increases after the restore are sent. */
+/** Wraps the stored sums. A restored backup lacks the latest sums, so only increases after the restore are sent. */
 function forgetful({ recall, remember }: StartOptions['state']): PusherOptions['memories'] {
   const known = new Set<string>();
   return {

@@ -61,7 +61,7 @@ export type RisksAhead = {
   readonly untimed: { readonly count: number; readonly switchedOff: number };
 };
 
-/** Finds the runs in a horizon that known trouble puts at risk. Unknown values are counted, not guessed. */
+/** Finds the runs that known trouble puts at risk, up to a given time. Unknown values are counted, not guessed. */
 export async function findRisks(input: RisksInput, pause: Pause): Promise<RisksAhead> {
   const { jobs, nowMs, untilMs, factsOf, isCritical } = input;
   const troubles = new Map<string, Mutable<TroubleAhead>>();
