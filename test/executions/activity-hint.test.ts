@@ -137,7 +137,7 @@ describe('executions/activity-hint', () => {
     expect(hint.missing()).toBe(0);
   });
 
-  it('after a search, requests again the total of the time before the search', async () => {
+  it('after a search, requests the total of the window before the search once more', async () => {
     const { check, readAll, asked } = createScene();
     await check({ total: 1 });
     readAll();

@@ -81,7 +81,7 @@ describe('executions/failures', () => {
     expect(totals()).toEqual(['failures pay//__other__/work 1']);
   });
 
-  it('does not count again a failure that another ledger has counted', async () => {
+  it('does not count a failure again if another ledger has counted it', async () => {
     const { ledger, open, commit } = await setScene();
     const { failures, totals, count } = await open();
     await commit(failures.expect('pay', run));

@@ -248,7 +248,7 @@ function toDuration(seconds: readonly number[], averageDurationMs?: number): num
   return toTypicalDuration({ cells: new Map() }, facts, []);
 }
 
-it('uses as the usual duration the value that 75 % of the last successes did not exceed', () => {
+it('takes the duration that 75 % of the last successes did not exceed as the usual one', () => {
   const quick = Array.from({ length: 100 }, () => 60);
   expect(toDuration(quick)).toBe(60_000);
   expect(toDuration([...quick, ...Array.from({ length: 20 }, (_, index) => 100 + index)])).toBe(114_000);

@@ -32,7 +32,7 @@ describe('executions with many jobs', () => {
     240_000,
   );
 
-  it('counts in `__other__` the run of a job that loses its slot', async () => {
+  it('counts a run in `__other__` if its job loses its slot', async () => {
     const { control, finish, rounds, counted, restart, job } = await play({ settings: { holdNewSeriesMs: 0 } });
     await rounds(2);
     finish('pay');

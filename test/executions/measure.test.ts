@@ -140,7 +140,7 @@ describe('executions/measure', () => {
     expect([...found.claims.refused.jobs]).toEqual([toJobKey('pay', '', 'b')]);
   });
 
-  it('counts in `__other__` the runs of a job that lost its slot', () => {
+  it('counts runs in `__other__` after their job lost its slot', () => {
     const totals = someTotals({ ...ample, jobs: 1 });
     keep(totals, measure(totals, 'pay', [named('a', 1)], rules));
     const key = toJobKey('pay', '', 'a');

@@ -79,7 +79,7 @@ describe('executions/plan-projects', () => {
     expect(list({ names: ['pay'], known }).states).toEqual([]);
   });
 
-  it('starts again to count a project that was excluded and is now included', () => {
+  it('resumes counting a project that is no longer excluded', () => {
     const isWanted = (project: string): boolean => project !== 'pay';
     const facts = { epoch: 1, epochStartedAtMs: 0 };
     const plan = (known: readonly ProjectState[], now = {}): readonly ProjectState[] | undefined => {

@@ -113,7 +113,7 @@ describe('executions/project-reading', () => {
     expect(scene.overlapMs()).toBe(120_000);
   });
 
-  it('reads many rows of one second at once', async () => {
+  it('reads all of the many rows of one second', async () => {
     const flood = Array.from({ length: 2600 }, (_, index) =>
       someRun({ id: index + 1, startedAtMs: 1, endedAtMs: 5_000_100 }),
     );
@@ -245,7 +245,7 @@ describe('executions/project-reading', () => {
     });
   });
 
-  it('reads again everything that a restored copy lacks', async () => {
+  it('reads everything again that a restored backup lacks', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(10), asked),
       catchUpLimitMs: 1_000_000,

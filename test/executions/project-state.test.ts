@@ -249,7 +249,7 @@ describe('executions/project-state, progress', () => {
     ]);
   });
 
-  it('reads a day of its backlog at once', () => {
+  it('reads a day of its backlog in one step', () => {
     const next = (beginMs: number, endMs: number) => toNextWindow({ ...behind(''), backlog: [{ beginMs, endMs }] });
     expect([next(5, dayMs + 4), next(5, dayMs + 5), next(5, 9), toNextWindow(behind(''))]).toEqual([
       { beginMs: 5, endMs: dayMs + 4 },

@@ -104,7 +104,7 @@ describe('executions/reconcile', () => {
     expect(counted({ rows: atOnce, seenAtMs: 50 * hourMs, latestMs: 101 * hourMs })).toEqual([71, 72, 50]);
   });
 
-  it('counts in the current epoch the runs of a member whose clock is days behind', () => {
+  it('assigns the runs of a member whose clock is days behind to the current epoch', () => {
     const known = { ids: hours([100, 50, 60]), slowByMs: [90 * hourMs], epochStartedAtMs: 99 * hourMs };
     const rows = [at({ id: 61, hour: 11 }), at({ id: 62, hour: 40 })];
     const found = reconcile(input({ rows, ...known, seenAtMs: 101.5 * hourMs }));

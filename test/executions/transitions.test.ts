@@ -13,7 +13,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
-  it('complains about a start of counting without effect', async () => {
+  it('complains if a configured start of counting has no effect', async () => {
     const { rounds, restart, complaints } = await play({ settings: { countFromMs: birthMs - hourMs } });
     await rounds(1);
     restart();
@@ -166,7 +166,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('counts executions of a project that was deleted for weeks only from its return on', async () => {
+  it('counts a project that returns after weeks only from its return on', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     finish('pay');

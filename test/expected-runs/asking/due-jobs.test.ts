@@ -120,7 +120,7 @@ describe('expected-runs/asking/due-jobs', () => {
     expect(idsAfter(nowMs - 1000)).toEqual([]);
   });
 
-  it('requests at most ten jobs of an older server in one turn', () => {
+  it('requests at most ten jobs of an older server in one run', () => {
     const older = { ...job, timetable: { ...listed, source: 'next-run', untilMs: 0 } } as const;
     expect(plan([...Array.from({ length: 11 }, () => older), unknown])).toHaveLength(11);
   });
