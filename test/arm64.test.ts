@@ -28,7 +28,7 @@ afterAll(async () => {
 
 describeWithTools('packages for arm64, assembled on any machine', ['qemu-aarch64', 'lintian', 'buildah'], (tools) => {
   it(
-    'shows a server, from the Debian package',
+    'watches a server when installed from the Debian package',
     async () => {
       const file = await buildDebianPackage(directory, {
         compression: 'none',

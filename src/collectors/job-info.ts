@@ -9,7 +9,7 @@ type JobFacts = Job & { averageDurationMs: number | undefined };
 
 export const jobInfoCollector = defineProjectCollector({
   name: 'job-info',
-  help: 'Job ids and whether jobs are scheduled and enabled; average durations of jobs that have not run for an hour. The limit is that of jobs with their own durations; scheduled jobs come first',
+  help: 'Job ids and whether jobs are scheduled and enabled; average durations of jobs that have not run for an hour. Includes at most as many jobs as can have their own durations; scheduled jobs come first',
   every: '15m',
   on: true,
   reads: [projectJobs, jobInfo],

@@ -124,7 +124,7 @@ export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () =
         self.stateResets.inc();
         log.error(
           { server: unit, lostCommits },
-          'state lost its last changes: reading the executions since then again',
+          'state lost its last changes: executions since its last stored change are read again',
         );
       }
       log.info({ server: unit, epoch }, 'server acquired');

@@ -79,7 +79,7 @@ function sayOrigin(origin: StateOrigin, log: Log): void {
     case 'behind':
       log.error(
         { lostCommits: origin.lostCommits },
-        'state lost its last changes: reading the executions since then again',
+        'state lost its last changes: executions since its last stored change are read again',
       );
       return;
     case 'restored':

@@ -38,7 +38,7 @@ export function createExposition({ snapshots, registry, labelsOf, ticks, started
   const startSeconds = startedAtMs === undefined ? undefined : Math.floor(startedAtMs / 1000);
   let last: Reading | undefined;
 
-  /** Returns the values of the own instruments, at most a second old. Scrapes in all formats share the values. */
+  /** Returns the values of the exporter's own instruments, at most a second old. Scrapes in all formats share the values. */
   function readOwn(): Reading {
     const nowTicks = ticks();
     if (last === undefined || nowTicks >= last.untilTicks) {
@@ -129,7 +129,7 @@ type LabelsOf = (server: string) => readonly LabelPair[];
 
 type OwnFamily = { family: Family; rows: readonly Row[] };
 
-/** Reads the own instruments. prom-client's text writer escapes less, has no info type, and its formats conflict. */
+/** Reads the exporter's own instruments. prom-client's text writer escapes less, has no info type, and its formats conflict. */
 export async function readOwnFamilies(
   registry: Registry,
   labelsOf: LabelsOf,

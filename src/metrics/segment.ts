@@ -207,7 +207,7 @@ async function deflate(stream: Stream, toBlock: ToBlock): Promise<void> {
   blocks.push(await toBlock(taken));
 }
 
-/** Reports whether a stream consists of one given block only, as for most unchanged families. */
+/** Reports whether a stream contains nothing but one given block, as for most unchanged families. */
 function holds({ text, length }: Block, stream: Stream): boolean {
   const [bytes] = text;
   if (bytes === undefined || text.length > 1 || stream.blocks.length > 0 || stream.length !== length) return false;

@@ -5,7 +5,7 @@ import { provideCli } from '../support/built.ts';
 import { runCommand } from '../support/process.ts';
 import { toEnvironment } from './run-cli.ts';
 
-/** Returns the output to a terminal of 20 columns, or to a file. */
+/** Returns the text that is written to a terminal of 20 columns, or to a file. */
 function draw(terminal: { isTTY?: boolean }, env: Readonly<Record<string, string>>, ...texts: (string | undefined)[]) {
   let written = '';
   const progress = createProgress({ ...terminal, columns: 20, write: (text) => (written += text) }, env);

@@ -171,7 +171,7 @@ describe('end-to-end, bundle', () => {
   }, 120_000);
 
   it.each(isAll ? ['npx'] : [])(
-    'runs with %s from its archive',
+    'runs from the release archive with %s',
     async () => {
       // The package needs neither Node in the PATH nor a cache.
       const env = {

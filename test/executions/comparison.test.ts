@@ -79,7 +79,7 @@ describe('executions/recount/comparison', () => {
     expect(scene.residues.windows('pay', hours(0, 3))).toEqual([]);
   });
 
-  it('reads windows with hidden rows first, one in each step', async () => {
+  it('begins with the windows that have hidden rows, and reads one window in each step', async () => {
     const scene = createScene([5, 2 * hour], []);
     const [open, unshown] = [[hours(0, 3)], [hours(7, 7), hours(9, 9)]];
     const seen = [];

@@ -162,7 +162,7 @@ describe('executions/counting', () => {
   it('reports as many series as a scrape has', async () => {
     const { finish, rounds, series } = await play();
     await rounds(1);
-    // Running executions have three series without the start of a job, and two for waiting ones.
+    // Without the start times of jobs, running executions have three series, and waiting executions have two.
     expect(series()).toBe(4);
     finish('pay');
     await rounds(10);

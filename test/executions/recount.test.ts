@@ -77,7 +77,7 @@ describe('executions/recount', () => {
     expect(scene.asked.length).toBeGreaterThan(asked);
   });
 
-  it('compares the week within a day despite hourly restarts', async () => {
+  it('compares a week with the server within a day, despite hourly restarts', async () => {
     const scene = await createScene({ ended: [], known: [], countedFromMs: nowMs });
     await scene.setComparedWeek(undefined);
     for (let hour = 0; hour < 24; hour += 1) {

@@ -50,7 +50,7 @@ describe('executions/restore-gap', () => {
     expect(shown()).toEqual(['pay', 'shop', 'old']);
   });
 
-  it('continues to publish read projects if the clock is set back', async () => {
+  it('still publishes projects that were read, if the clock is set back', async () => {
     const { cache, gap, shown } = await setUp(true);
     const rewind = (project: string, scannedThroughMs: number) =>
       cache.update(async () => {

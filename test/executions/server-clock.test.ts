@@ -119,7 +119,7 @@ describe('executions/server-clock', () => {
     expect(latest()?.leap).toBeUndefined();
   });
 
-  it.each([32, 33])('skips the span of an accepted step of %i days', async (days) => {
+  it.each([32, 33])('skips the days that an accepted clock step of %i days leaps over', async (days) => {
     const { read, pass, latest } = createScene(refuse);
     await read(1_000_000);
     for (let minute = 1; minute <= 6; minute += 1) {

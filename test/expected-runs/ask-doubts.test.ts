@@ -72,7 +72,7 @@ describe('expected-runs/ask-doubts', () => {
     expect(asked[0]?.query).toEqual({ begin: nowMs - 7 * 24 * hourMs, jobIdListFilter: ['a'], max: 1 });
   });
 
-  it('requests thirty jobs in one turn, last the jobs whose requests timed out earlier', async () => {
+  it('requests thirty jobs in one turn; jobs whose requests timed out earlier come last', async () => {
     const ids = Array.from({ length: 32 }, (_, index) => `${index}`);
     const doubts = ids.map((id) => [id, 'definition'] as const);
     const { asked, of, unanswered } = await ask(doubts, () => ({ allowsSeveral: true }), ['0', 'gone']);

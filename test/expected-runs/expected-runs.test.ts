@@ -224,7 +224,7 @@ describe('expected-runs', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts only once a missed run that the server recorded too', async () => {
+  it('counts a missed run once, even if the server recorded it too', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);
     control.setExecutionMode('passive');

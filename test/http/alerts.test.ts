@@ -43,7 +43,7 @@ describe('http/routes/alerts', () => {
     expect((await configured.ask('/alerts/rules.yaml')).body).not.toContain('WARNING');
   });
 
-  it('links below the prefix of the exporter', async () => {
+  it('writes links that start with the route prefix of the exporter', async () => {
     const { ask } = await start({ ownUrl: () => 'http://localhost:9720/here/' });
     const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'exporter:9720' } });
     expect(body).toContain('runbook_url: http://exporter:9720/here/runbooks/AutomationServiceDown\n');

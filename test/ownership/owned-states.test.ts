@@ -38,7 +38,7 @@ describe('ownership/owned-states', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
   });
 
-  it('leaves a sent trace of a lost server for the next owner', async () => {
+  it('leaves a sent trace to the next owner if the server was lost meanwhile', async () => {
     const { state, put, remove } = createOwnedStates();
     const kept = openState();
     put('a', kept);

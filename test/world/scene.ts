@@ -9,7 +9,7 @@ import type { Climate } from './network.ts';
 import type { Plan } from './plan.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** Everything that cards can change, and the truth. */
+/** The parts of a world that cards (planned events) can change, and what the server truly did. */
 export type Scene = {
   readonly plan: Plan;
   readonly time: VirtualTime;

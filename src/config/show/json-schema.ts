@@ -17,7 +17,7 @@ export function toJsonSchema(collectors: readonly CollectorDefaults[], families:
 
 const descriptions: ReadonlyMap<string, string> = new Map([
   ['servers', 'The servers to watch.'],
-  ['collectors', 'Collectors, by their name in the label collector.'],
+  ['collectors', 'Collectors, by name, as in the label "collector".'],
   ['metrics', 'How metrics are served, and settings of each family by name.'],
 ]);
 

@@ -59,7 +59,7 @@ export function createJobNames({ executions, expected, changes }: Known) {
   return {
     idOf: (path: string): string | undefined => listedAt(path) ?? ranAs(path),
     movedTo,
-    /** Explains the last decision about watched jobs, by id, present or former path. */
+    /** Explains the last decision about each watched job that has the given id, path or former path. */
     why: (job: string): readonly Why[] => {
       const path = movedTo(job);
       const told = expected?.why(path ?? job) ?? [];

@@ -24,7 +24,7 @@ export type ProjectState = {
    * Windows that were skipped because they are too old. The executions in these windows have not been counted as skipped yet.
    */
   readonly skips?: readonly Skip[] | undefined;
-  /** The time before which executions have been read a second time, a day after the first read. */
+  /** Executions that ended before this time were read twice: the second time a day after the first. */
   readonly rereadThroughMs: number;
   readonly comparedWeekAtMs?: number | undefined;
   readonly hold?: Hold | undefined;

@@ -48,7 +48,7 @@ export function isLeaptOver(sources: Sources, { fromMs, throughMs }: Omit<Span, 
   return leapsOf(sources).some((leap) => (isLeapt(leap.value) || leap.value === 'lived') && isOver(leap));
 }
 
-/** Returns the skipped span that contains a time, if the clock will show the time again. */
+/** Returns the span of a clock step that skipped a time, if the clock was set back so that it shows the time again. */
 export function findUndone(sources: Sources, atMs: number): Leap | undefined {
   return leapsOf(sources).findLast(
     ({ value, fromMs, throughMs }) => value === 'undone' && fromMs <= atMs && atMs < throughMs,

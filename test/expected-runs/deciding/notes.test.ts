@@ -102,7 +102,7 @@ describe('expected-runs/deciding/notes', () => {
     expect(list({ ...untimed, off: [period(249_999), period(250_000)] }, 250_000).job.off).toEqual([period(250_000)]);
   });
 
-  it('keeps former owners while they may have an undecided time', () => {
+  it('keeps the former owners of a job while a time of theirs may be undecided', () => {
     const owned = { ...job, ownerUuid: 'm1' };
     const toOwners = (before: WatchedJob | undefined, atMs: number, ownerUuid?: string) =>
       list(before, atMs, ownerUuid === undefined ? {} : { ownerUuid }).job.formerOwners;

@@ -63,7 +63,7 @@ describe('tracing/enrich/enricher', () => {
     expect(plans[0]?.trace.spans[0]?.isError).toBe(false);
   });
 
-  it('makes the trace although a member does not show the end', async () => {
+  it('makes the trace although a member does not show the end of the execution', async () => {
     const { simulator, pending, run, plans, told } = await setUp();
     // The response of another member lacks the end.
     const running = { id: pending.id, status: 'running', 'date-started': { unixtime: pending.startedAtMs } };
