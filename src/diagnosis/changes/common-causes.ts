@@ -21,17 +21,16 @@ type Options = {
 
 type Named = { readonly keys: readonly string[]; readonly children: readonly string[] };
 
-type Result = JobResult & { readonly run: CountedRun; readonly keys: readonly string[] };
+type Result = JobResult & { readonly keys: readonly string[] };
 
 export type CommonCauses = ReturnType<typeof createCommonCauses>;
 
 /** Finds causes that many failed jobs share, from the last result of each job. */
 export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options) {
-  const results = new Map<string, Result>();
+  const runs = new Map<string, CountedRun>();
   let current: CommonCause | undefined;
 
-  function toResult(run: CountedRun): Result {
-    const { project, jobId, endedAtMs, isFailed, failedNodes, facts, first = facts } = run;
+  function toResult({ project, jobId, endedAtMs, isFailed, failedNodes, facts, first = facts }: CountedRun): Result {
     const named = jobId === undefined ? undefined : namedBy(jobId);
     const { keys, children } = named ?? { keys: [], children: [] };
     const { memberUuid, nodes = [], nodeCount = 0 } = facts;
@@ -46,41 +45,41 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
       ...(user === undefined ? [] : [{ kind: 'user', subject: user } as const]),
     ];
     const lastNode = !isFailed && nodeCount > nodes.length ? nodes.at(-1) : undefined;
-    return { run, endedAtMs, isFailed, keys, factors, isUnread: named === undefined, lastNode };
+    return { endedAtMs, isFailed, keys, factors, isUnread: named === undefined, lastNode };
   }
 
-  function isCovered({ isFailed, keys, factors }: Result): boolean {
-    if (current === undefined || !isFailed) return false;
+  function isCovered(run: CountedRun): boolean {
+    if (current === undefined || !run.isFailed) return false;
     const { kind, subject } = current;
+    const { keys, factors } = toResult(run);
     return kind === 'key' ? keys.includes(subject) : factors.some((each) => isSame(each, { kind, subject }));
   }
 
   function note(run: CountedRun, former = run.job): void {
     const { job, endedAtMs } = run;
-    if (endedAtMs < (results.get(job)?.endedAtMs ?? serverNowMs() - longWindowMs)) return;
-    if (former !== job) results.delete(former);
-    results.set(job, toResult(run));
+    if (endedAtMs < (runs.get(job)?.endedAtMs ?? serverNowMs() - longWindowMs)) return;
+    if (former !== job) runs.delete(former);
+    runs.set(job, run);
   }
 
   return {
-    load: ({ runs, cause }: Pick<Kept, 'runs' | 'cause'>): void => {
-      for (const { last } of runs.values()) if (last !== undefined) note(last);
+    load: ({ runs: stored, cause }: Pick<Kept, 'runs' | 'cause'>): void => {
+      for (const { last } of stored.values()) if (last !== undefined) note(last);
       current = cause;
     },
     note,
     /** Searches for a cause, or decides whether the current cause lasts. */
     update: (changes: readonly Change[]): void => {
       const nowMs = serverNowMs();
-      for (const [job, { endedAtMs, run }] of results)
-        if (endedAtMs < nowMs - longWindowMs) results.delete(job);
-        // Definitions and names of members may have been read after the run.
-        else results.set(job, toResult(run));
+      for (const [job, { endedAtMs }] of runs) if (endedAtMs < nowMs - longWindowMs) runs.delete(job);
       const changedKeys = new Set(
         changes.flatMap(({ kind, subject, beforeMs }) =>
           kind === 'key' && beforeMs > nowMs - longWindowMs ? [subject] : [],
         ),
       );
-      const all = [...results.values()].map(({ keys, factors, ...result }): JobResult => {
+      // Factors are not stored, because definitions and names of members may be read after the run.
+      const all = [...runs.values()].map((run): JobResult => {
+        const { keys, factors, ...result } = toResult(run);
         const ofKeys = keys.filter((key) => changedKeys.has(key)).map((subject) => ({ kind: 'key', subject }) as const);
         return { ...result, factors: [...factors, ...ofKeys] };
       });
@@ -90,9 +89,9 @@ export function createCommonCauses({ serverNowMs, namedBy, memberName }: Options
     current: (): CommonCause | undefined => current,
     /** Reports whether the current cause applies to a run, which must be the last run of its job. */
     covers: ({ job, startedAtMs }: { readonly job: string; readonly startedAtMs: number }): boolean => {
-      const result = results.get(job);
-      return result?.run.facts.startedAtMs === startedAtMs && isCovered(result);
+      const run = runs.get(job);
+      return run?.facts.startedAtMs === startedAtMs && isCovered(run);
     },
-    covered: (): readonly string[] => [...results].flatMap(([job, result]) => (isCovered(result) ? [job] : [])),
+    covered: (): readonly string[] => [...runs].flatMap(([job, run]) => (isCovered(run) ? [job] : [])),
   };
 }

@@ -18,11 +18,10 @@ export function alertRoutes({ content, siteRules, externalUrl, ownUrl, grafanaUr
   router.get('/alerts/rules.yaml', async (request, response) => {
     const rules = (await siteRules?.()) ?? content.rules;
     const configured = externalUrl();
-    const asked = configured ?? toAskedUrl(request, ownUrl());
     const url = toLinkUrl(request, { externalUrl, ownUrl });
     const source =
       configured === undefined
-        ? `${asked ? 'the Host of this request' : 'the listen address'}; web.external_url is not set`
+        ? `${toAskedUrl(request, ownUrl()) ? 'the Host of this request' : 'the listen address'}; web.external_url is not set`
         : 'web.external_url';
     const grafana = grafanaUrl();
     const dashboards =

@@ -9,6 +9,7 @@ import { isFailure, logLimit } from '../../domain/failure-class.ts';
 import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
 import { type ExecutionState, isWhole, type StepState, type WorkflowStep } from '../../domain/step-state.ts';
 import type { Detail } from '../plan/detail.ts';
+import { incomplete } from '../plan/failure-reason.ts';
 import type { PendingTrace } from './pending.ts';
 
 /** The parts of an execution that were found, and whether more parts may follow. */
@@ -83,7 +84,7 @@ export async function gatherSteps(api: Api, execution: TracedExecution, options:
 function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs, customStatus }: TracedExecution): boolean {
   if (answer === 'pending' || answer === 'failed') return false;
   // If an execution was cut off when its server ended, its state does not change any more.
-  return endedAtMs === undefined || customStatus === 'incomplete' || isWhole(answer, endedAtMs);
+  return endedAtMs === undefined || customStatus === incomplete || isWhole(answer, endedAtMs);
 }
 
 /** Builds an execution from the row of its round, without a request. The row is enough for a trace without steps. */
@@ -125,7 +126,7 @@ const noTail: Pick<LogTail, 'failureReason' | 'lines' | 'count' | 'bytes'> = {
 /** Reports whether the log of a failure may show its cause: not if the server or a limit ended the execution. */
 function hasTellingLog(execution: TracedExecution): boolean {
   const { status, customStatus, job } = execution;
-  return isFailure(execution) && job !== undefined && status !== 'timedout' && customStatus !== 'incomplete';
+  return isFailure(execution) && job !== undefined && status !== 'timedout' && customStatus !== incomplete;
 }
 
 /** Reads the end of a log. A log that is not in the log storage is on one member only, which the next request may reach. */
