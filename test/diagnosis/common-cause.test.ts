@@ -145,10 +145,10 @@ describe('diagnosis/common-cause', () => {
     const causes = createCommonCauses({
       serverNowMs: () => 10_000,
       namedBy: (job) => (read.has(job) ? { keys: [], children: ['pay/notify'] } : undefined),
-      memberName: (uuid) => (isNamed ? 'node0' : uuid),
+      memberName: (uuid) => (isNamed && uuid === 'c1' ? 'node0' : uuid),
     });
-    const note = (name: number, isFailed: boolean): void => {
-      const facts = { id: name, trigger: 'scheduled', startedAtMs: 8000, memberUuid: 'c1' };
+    const note = (name: number, isFailed: boolean, memberUuid = 'c1'): void => {
+      const facts = { id: name, trigger: 'scheduled', startedAtMs: 8000, memberUuid };
       const run = { project: 'pay', job: `pay/job${name}`, jobId: `job${name}`, isFailed, failedNodes: [] };
       causes.note({ ...run, endedAtMs: 9000, facts });
     };
@@ -161,6 +161,9 @@ describe('diagnosis/common-cause', () => {
     }
     causes.update([]);
     expect(causes.current()).toBeUndefined();
+    for (let job = 0; job < 30; job += 1) note(job, false, 'c2');
+    causes.update([]);
+    expect(causes.current()).toMatchObject({ kind: 'member', subject: 'node0' });
   });
 
   it('does not blame a user who starts failing jobs again', async () => {
